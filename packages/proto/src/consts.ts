@@ -1,0 +1,96 @@
+/**
+ * Every limit, with its unit in the name and its reason beside it. No other file holds a magic number.
+ * A limit that an operator may tune says so; the tuned value arrives as an argument and never exceeds what is said here.
+ */
+
+/** Ids are small enough for keys (percent-encoded: 192 characters) and for one length byte in the stored form. */
+export const USER_ID_BYTES_MAX = 64;
+export const DEVICE_ID_BYTES_MAX = 64;
+export const CLIENT_MESSAGE_ID_BYTES_MAX = 64;
+export const CONVERSATION_ID_CHARS_MAX = 64;
+/** Four bytes in the stored form. */
+export const TENANT_ID_MAX = 2 ** 32 - 1;
+/** The largest integer that a double, hence JavaScript and Lua, holds exactly. */
+export const SEQ_MAX = Number.MAX_SAFE_INTEGER;
+/** protobuf's open enums are int32. */
+export const MESSAGE_TYPE_MAX = 2 ** 31 - 1;
+
+/**
+ * How far past the watermark unread messages are counted one by one (seed, section 4): a list never reads without bound.
+ * A bound on the *distance* of sequences: 200 is exact, 201 saturates, holes or not.
+ */
+export const EXACT_UNREAD_SCAN_LIMIT = 200;
+
+export const LIST_PAGE_SIZE_DEFAULT = 50;
+/** One page costs two pipelines to the store, each proportional to it. */
+export const LIST_PAGE_SIZE_MAX = 100;
+export const HISTORY_PAGE_SIZE_DEFAULT = 50;
+export const HISTORY_PAGE_SIZE_MAX = 200;
+/** A page ends before it holds more bodies than this, so that 200 messages of 64 KiB never travel in one answer. */
+export const HISTORY_PAGE_BYTES_MAX = 1024 * 1024;
+export const MEMBERS_PAGE_SIZE = 200;
+/** A page token is a position, never a document. */
+export const PAGE_TOKEN_CHARS_MAX = 512;
+
+/** Chat text; larger things are content. */
+export const TEXT_BYTES_MAX = 16 * 1024;
+/** Content is a description or a thumbnail; a file itself belongs in a file store. */
+export const CONTENT_BYTES_MAX = 64 * 1024;
+/** One length byte in the stored form; real media types are shorter. */
+export const CONTENT_TYPE_CHARS_MAX = 127;
+/** 8 bytes each in the record, which stays within RECORD_BYTES_MAX. */
+export const MENTIONS_MAX = 100;
+/** An application's own name for its Control messages. */
+export const CONTROL_APP_TYPE_BYTES_MAX = 64;
+export const TITLE_BYTES_MAX = 256;
+
+/** What one membership change may name: it travels in one Control record and one atomic step. */
+export const MEMBERS_PER_CALL_MAX = 200;
+/** Fan-out per message is proportional to it. */
+export const GROUP_MEMBERS_MAX = 10_000;
+/** For a conversation's first message and for joins: the members whose list is up to date before the answer. */
+export const TOUCH_BEFORE_ANSWER_MAX = 100;
+/** A conversation's pins come before page 1 of the list. */
+export const PINS_MAX = 50;
+
+/** How long the sender may recall; tunable per tenant. */
+export const RECALL_WINDOW_MS = 24 * 60 * 60 * 1000;
+/** Tries of an amendment whose target changed under it, before Aborted. */
+export const AMEND_TRIES_MAX = 3;
+
+/** Frames from clients: the largest legal message (64 KiB of content in base64) fits three times. */
+export const CLIENT_FRAME_BYTES_MAX = 256 * 1024;
+/** HTTP bodies: the same bound as frames. */
+export const HTTP_BODY_BYTES_MAX = CLIENT_FRAME_BYTES_MAX;
+/** Calls in flight per connection; the next one is refused, not queued. */
+export const CALLS_IN_FLIGHT_MAX = 64;
+/** What one socket may have waiting before it is told to list again, and is closed. Tunable. */
+export const SOCKET_QUEUE_BYTES_MAX = 1024 * 1024;
+/** A connection that has not said hello by then is closed. */
+export const HELLO_TIMEOUT_MS = 10_000;
+/** WebSocket ping interval; a peer that misses one answer is closed. Tunable. */
+export const PING_INTERVAL_MS = 30_000;
+/** A JWT of ours is some 300 bytes; a foreign one with many claims stays below this. */
+export const TOKEN_CHARS_MAX = 8 * 1024;
+
+export const TOKEN_TTL_SECONDS_DEFAULT = 60 * 60;
+export const TOKEN_TTL_SECONDS_MAX = 30 * 24 * 60 * 60;
+
+/** The list reads nothing but records: this is what one may cost. */
+export const RECORD_BYTES_MAX = 2 * 1024;
+/** A record with its body inside stays within this; a larger body is kept apart. */
+export const RECORD_INLINE_BYTES_MAX = 1024;
+/** What a list shows of a text that is kept apart. */
+export const SNIPPET_BYTES_MAX = 256;
+/** Sequences per record hash: a window of 200 touches at most two, and no key grows without bound. */
+export const RECORD_BUCKET_SIZE = 256;
+/** Commits of one conversation that go in one atomic step: they span at most two buckets. */
+export const COMMIT_BATCH_MAX = 128;
+/** De-duplication entries are kept per week, and two weeks are looked at: an entry lives 7 to 14 days. */
+export const DEDUP_WEEK_MS = 7 * 24 * 60 * 60 * 1000;
+/** Commit partitions of a new deployment; fixed once it is made. */
+export const COMMIT_PARTITIONS_DEFAULT = 64;
+/** Outbox entries read at once by the owner of a partition. */
+export const OUTBOX_BATCH_MAX = 256;
+/** How long an owner keeps a partition without renewing; it stops by its own clock at two thirds. */
+export const OUTBOX_LEASE_MS = 15_000;

@@ -1,0 +1,5 @@
+export * from './close-codes.js';
+export * from './consts.js';
+export * from './errors.js';
+export * from './ids.js';
+export * from './message.js';

@@ -1,0 +1,224 @@
+/**
+ * The canonical history of all conversations: the only source of heads, counts, previews, replay and push.
+ *
+ * Implementations: `./redis`, `./embedded`, `./memory` (the reference model). All pass the suites of `./testing`.
+ * Costs are in round trips to the store. Every method may throw `StoreUnavailable`; other codes are named.
+ */
+import type {
+  ActivityId,
+  ClientMessageId,
+  ConversationId,
+  ConversationKind,
+  ConversationSeq,
+  ConversationSettings,
+  DeviceId,
+  Mentions,
+  Message,
+  MessageContent,
+  MessageId,
+  MessageRecord,
+  MessageStatus,
+  MessageType,
+  ReplyTo,
+  Role,
+  TenantId,
+  UserId,
+} from '@qim/proto';
+import type { ConversationReading, ConversationState, ConversationSummary, MemberEntry } from './summary.js';
+
+/** A conversation that is made in the step of its first record. All members get joinedSeq 1 and visibleFrom 1. */
+export interface NewConversation {
+  readonly kind: ConversationKind;
+  /** Empty for a direct conversation. */
+  readonly title: string;
+  readonly settings: ConversationSettings;
+  /** The sender included. 1..MEMBERS_PER_CALL_MAX + 1. */
+  readonly members: readonly { readonly userId: UserId; readonly role: Role }[];
+}
+
+/**
+ * What the step changes in the membership beside writing its Control record. Its preconditions are checked inside the
+ * step; when one fails the commit is refused with `Aborted`: the caller reads the membership again, and decides again.
+ */
+export type MembershipChange =
+  /** None of them is a member. joinedSeq is the record's own sequence; visibleFrom that, or 1 by the settings. */
+  | { readonly kind: 'join'; readonly userIds: readonly UserId[] }
+  /** They are members with a role below the sender's, or the sender. */
+  | { readonly kind: 'leave'; readonly userIds: readonly UserId[] };
+
+export interface CommitRequest {
+  readonly tenantId: TenantId;
+  readonly conversationId: ConversationId;
+  readonly sender: { readonly userId: UserId; readonly deviceId: DeviceId | undefined };
+  readonly clientMessageId: ClientMessageId;
+  /** Fresh UUIDv7s, two different ones. Not used when the commit turns out to be a duplicate. */
+  readonly messageId: MessageId;
+  readonly activityId: ActivityId;
+  readonly type: MessageType;
+  readonly content: MessageContent;
+  readonly mentions: Mentions;
+  readonly replyTo: ReplyTo | undefined;
+  /**
+   * Least role, checked inside the step after de-duplication: `post` is any member, or an admin where the settings say
+   * onlyAdminsPost. The maker of a new conversation is among its members and needs no more.
+   */
+  readonly needs: 'post' | 'member' | 'admin' | 'owner';
+  /**
+   * Makes the conversation when it has no facts. `onlyNew`: refused with `Aborted` when it exists (a group's first
+   * record); otherwise ignored then (a direct conversation's first message may come from both sides at once).
+   */
+  readonly create?: (NewConversation & { readonly onlyNew: boolean }) | undefined;
+  readonly change?: MembershipChange | undefined;
+}
+
+export interface CommitOutcome {
+  /** True: this (sender, clientMessageId) was committed before with the same content; nothing was written now. */
+  readonly duplicate: boolean;
+  /** Of the first commit. */
+  readonly conversationSeq: ConversationSeq;
+  readonly messageId: MessageId;
+  /** Of the first commit: an amendment since then has changed the record's own. */
+  readonly activityId: ActivityId;
+  readonly committedAtMs: number;
+  /** True: this very step made the conversation. */
+  readonly created: boolean;
+  /** As it is now; undefined only for a duplicate whose record is gone or whose sender is no longer a member. */
+  readonly message: Message | undefined;
+}
+
+export interface AmendRequest {
+  readonly actor: UserId;
+  /** Least role of the actor, checked inside the step. */
+  readonly needs: 'member' | 'admin';
+  /** The target as the caller read and judged it; the step compares its activityId. */
+  readonly target: MessageRecord;
+  readonly activityId: ActivityId;
+  readonly status: MessageStatus;
+  /** `none` for a recall or delete; then the mentions and replyTo are erased as well. */
+  readonly content: MessageContent;
+  readonly mentions: Mentions;
+}
+
+/** `changed`: somebody amended it meanwhile; nothing was written. */
+export type AmendOutcome = { readonly kind: 'amended'; readonly message: Message } | { readonly kind: 'changed' };
+
+export interface HistoryQuery {
+  readonly tenantId: TenantId;
+  readonly userId: UserId;
+  readonly conversationId: ConversationId;
+  /** From the caller's view; nothing at or below it is returned. */
+  readonly clearedSeq: ConversationSeq;
+  /** What follows `after`, what precedes `before`, or the newest. */
+  readonly position: { readonly after: ConversationSeq } | { readonly before: ConversationSeq } | 'newest';
+  /** 1..HISTORY_PAGE_SIZE_MAX. */
+  readonly limit: number;
+}
+
+export interface HistoryPage {
+  /** Ascending; none below the member's visibleFrom or at or below clearedSeq. */
+  readonly records: readonly MessageRecord[];
+  /** More that the caller may see, in the direction asked for. Also true when the page ended at HISTORY_PAGE_BYTES_MAX. */
+  readonly hasMore: boolean;
+  readonly epoch: number;
+}
+
+/** The facts of a conversation, and the entry of one user. */
+export interface ConversationFacts {
+  readonly kind: ConversationKind;
+  readonly title: string;
+  readonly settings: ConversationSettings;
+  readonly pair: readonly UserId[];
+  /** 0: no message yet. */
+  readonly lastSequence: ConversationSeq;
+  readonly lastCommittedAtMs: number;
+  /** The first sequence that retention left; 1 when it never ran. */
+  readonly retainedFrom: ConversationSeq;
+  readonly amendmentNumber: number;
+  readonly epoch: number;
+}
+
+export interface MessageStore {
+  /**
+   * Makes one message durable and visible, with everything that belongs to it, in one atomic step, once per
+   * (sender, clientMessageId) for 7 to 14 days. Resolves when durable by the store's own setting. Order of checks:
+   * de-duplication, membership and role, the change's preconditions, the write. Calls for one conversation that wait
+   * at the same time may share a step. Cost: 1; 2 after a bucket or week was guessed wrong; 1 more for a duplicate.
+   *
+   * @throws NotMember | Forbidden | IdempotencyConflict | ResourceLimit (members of a group) | Aborted | CorruptRecord;
+   * after each of them nothing was written
+   */
+  commit(request: CommitRequest): Promise<CommitOutcome>;
+
+  /**
+   * Rewrites one record in place: new activityId, revision + 1, next amendment number, amendments entry, outbox entry.
+   * Takes no sequence. A status of Recalled or Deleted erases content, mentions, replyTo, snippet and body in the step.
+   * Writes nothing when it would change nothing (the outcome is the target as it is). Cost: 1.
+   *
+   * @throws NotMember | Forbidden | CorruptRecord
+   */
+  amend(request: AmendRequest): Promise<AmendOutcome>;
+
+  /**
+   * One record each, bodies included; undefined where neither index nor record know the sequence. Order and length of
+   * `sequences` (1..COMMIT_BATCH_MAX). No membership check: the caller has made it. Cost: 1; 2 when bodies are re-read.
+   *
+   * @throws CorruptRecord | UnsupportedVersion, for the first that is damaged
+   */
+  readMessages(
+    tenantId: TenantId,
+    conversationId: ConversationId,
+    sequences: readonly ConversationSeq[],
+  ): Promise<readonly (Message | undefined)[]>;
+
+  /**
+   * One page of history for a member; the chain of its records is checked. A page also ends before
+   * HISTORY_PAGE_BYTES_MAX, but holds at least one record when there is one. Cost: 2; 3 when bodies are apart; one redo
+   * when the member's floor was not the expected one or a break had to be confirmed.
+   *
+   * @throws NotMember | CorruptRecord | UnsupportedVersion
+   */
+  readHistory(query: HistoryQuery): Promise<HistoryPage>;
+
+  /**
+   * Facts, and the user's member entry. Undefined facts: no such conversation. Cost: 1.
+   *
+   * @throws CorruptRecord (factsUnreadable, memberUnreadable)
+   */
+  readConversation(
+    tenantId: TenantId,
+    conversationId: ConversationId,
+    userId: UserId,
+  ): Promise<{ readonly facts: ConversationFacts | undefined; readonly member: MemberEntry | undefined }>;
+
+  /**
+   * All members with their entries, in the order of their user ids; empty: no such conversation. At most
+   * GROUP_MEMBERS_MAX. Cost: 1.
+   *
+   * @throws CorruptRecord (memberUnreadable)
+   */
+  readMembers(tenantId: TenantId, conversationId: ConversationId): Promise<ReadonlyMap<UserId, MemberEntry>>;
+
+  /**
+   * Head and exact unread of each conversation for one user (seed, sections 3 and 4): one summary per state, same order,
+   * duplicates included. At most LIST_PAGE_SIZE_MAX states; none costs no command. Counted after the watermark: sender
+   * is not the user, status Normal or Edited, type is not Control. Cost: 2, and at most EXACT_UNREAD_SCAN_LIMIT + 2
+   * records for a conversation; a conversation whose chain seemed broken is read once more.
+   *
+   * @throws CorruptRecord | UnsupportedVersion, for the first conversation that is damaged
+   */
+  conversationSummaries(
+    tenantId: TenantId,
+    userId: UserId,
+    states: readonly ConversationState[],
+  ): Promise<readonly ConversationSummary[]>;
+
+  /**
+   * The same two rounds, answered per conversation: a damaged one is an entry and disturbs no other. The strict call
+   * above is a wrapper of this one. Cost: as above.
+   */
+  readConversations(
+    tenantId: TenantId,
+    userId: UserId,
+    states: readonly ConversationState[],
+  ): Promise<readonly ConversationReading[]>;
+}

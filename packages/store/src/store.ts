@@ -1,0 +1,36 @@
+/** One open store: the three contracts over one connection or one folder, and what all of them need to be told. */
+import type { AckDurability, CorruptReason } from '@qim/proto';
+import type { Directory } from './directory/directory.js';
+import type { MessageStore } from './message/message-store.js';
+import type { Outbox } from './outbox/outbox.js';
+
+export interface Store {
+  readonly messages: MessageStore;
+  readonly directory: Directory;
+  readonly outbox: Outbox;
+  /** What an acknowledged commit is worth. */
+  readonly ackDurability: AckDurability;
+  /** For people, such as 'redis 7.0.15 at 127.0.0.1:6379'; never a password. */
+  readonly description: string;
+  /** @throws StoreUnavailable */
+  ping(): Promise<void>;
+  /** Ends connections and waits for what is in flight. */
+  close(): Promise<void>;
+}
+
+/** Told of things that metrics count. Must not throw. */
+export interface StoreObserver {
+  /** A read or a commit met damage. */
+  damage?(reason: CorruptReason): void;
+  /** A conversation was read once more before it was called broken, or because its floor was another. */
+  redo?(): void;
+  /** One flush to the backend. */
+  roundTrip?(): void;
+}
+
+/** What every backend takes. Time arrives as an argument, so that tests can steer it. */
+export interface StoreOptions {
+  /** Unix milliseconds. Redis stamps by its own TIME plus `clockOffsetMs`; this one serves the rest. */
+  readonly now?: () => number;
+  readonly observer?: StoreObserver;
+}
