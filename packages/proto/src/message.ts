@@ -1,16 +1,7 @@
 /**
  * Domain values that the write, read and delivery side share. Numbers are those of the qim.v1 schema.
  */
-import type {
-  ActivityId,
-  ClientMessageId,
-  ConversationId,
-  ConversationSeq,
-  DeviceId,
-  MessageId,
-  TenantId,
-  UserId,
-} from './ids.js';
+import type { ActivityId, ClientMessageId, ConversationId, ConversationSeq, DeviceId, MessageId, TenantId, UserId } from './ids.js';
 
 /** Open: any other number 1..2^31-1 is kept as it is and counts as unread. 0 is refused. */
 export const MessageType = {

@@ -65,12 +65,7 @@ export interface Directory {
    * Raises the read mark by an atomic maximum, and clears markedUnread; returns what now holds. The caller has bounded
    * `readSeq` by the head. Cost: 1.
    */
-  raiseRead(
-    tenantId: TenantId,
-    userId: UserId,
-    conversationId: ConversationId,
-    readSeq: ConversationSeq,
-  ): Promise<ConversationSeq>;
+  raiseRead(tenantId: TenantId, userId: UserId, conversationId: ConversationId, readSeq: ConversationSeq): Promise<ConversationSeq>;
 
   /**
    * Moves the conversation up in the lists of users who have it; never brings back what a user left; never moves it
@@ -79,32 +74,17 @@ export interface Directory {
   touch(tenantId: TenantId, conversationId: ConversationId, userIds: readonly UserId[], activity: Activity): Promise<void>;
 
   /** Puts the conversation into the users' lists, unless a later join or leave was applied. Cost: 1 pipeline. */
-  join(
-    tenantId: TenantId,
-    conversationId: ConversationId,
-    users: readonly JoinedUser[],
-    activity: Activity,
-  ): Promise<void>;
+  join(tenantId: TenantId, conversationId: ConversationId, users: readonly JoinedUser[], activity: Activity): Promise<void>;
 
   /**
    * Takes it out of the users' lists and leaves a tombstone for as long as de-duplication entries live, unless a later
    * join was applied. `memberSeq` is the sequence of the leave's Control record. Cost: 1 pipeline.
    */
-  leave(
-    tenantId: TenantId,
-    conversationId: ConversationId,
-    userIds: readonly UserId[],
-    memberSeq: ConversationSeq,
-  ): Promise<void>;
+  leave(tenantId: TenantId, conversationId: ConversationId, userIds: readonly UserId[], memberSeq: ConversationSeq): Promise<void>;
 
   /**
    * Remembers which group a client request made, for 7 to 14 days: the id given the first time, for ever after.
    * Cost: 1.
    */
-  groupForRequest(
-    tenantId: TenantId,
-    userId: UserId,
-    clientRequestId: string,
-    candidate: ConversationId,
-  ): Promise<ConversationId>;
+  groupForRequest(tenantId: TenantId, userId: UserId, clientRequestId: string, candidate: ConversationId): Promise<ConversationId>;
 }

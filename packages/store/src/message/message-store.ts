@@ -206,19 +206,11 @@ export interface MessageStore {
    *
    * @throws CorruptRecord | UnsupportedVersion, for the first conversation that is damaged
    */
-  conversationSummaries(
-    tenantId: TenantId,
-    userId: UserId,
-    states: readonly ConversationState[],
-  ): Promise<readonly ConversationSummary[]>;
+  conversationSummaries(tenantId: TenantId, userId: UserId, states: readonly ConversationState[]): Promise<readonly ConversationSummary[]>;
 
   /**
    * The same two rounds, answered per conversation: a damaged one is an entry and disturbs no other. The strict call
    * above is a wrapper of this one. Cost: as above.
    */
-  readConversations(
-    tenantId: TenantId,
-    userId: UserId,
-    states: readonly ConversationState[],
-  ): Promise<readonly ConversationReading[]>;
+  readConversations(tenantId: TenantId, userId: UserId, states: readonly ConversationState[]): Promise<readonly ConversationReading[]>;
 }
