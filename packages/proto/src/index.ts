@@ -1,3 +1,4 @@
+export * from './access.js';
 export * from './close-codes.js';
 export * from './consts.js';
 export * from './errors.js';

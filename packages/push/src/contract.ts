@@ -1,0 +1,39 @@
+/**
+ * The delivery side: follows the outbox, keeps the users' lists in order, and hands events to connected devices. A push is
+ * a hint that may be lost; what is never lost is the chance to list again.
+ */
+import type { ConversationId, ConversationSeq, DeviceId, Message, TenantId, UserId } from '@qim/proto';
+
+/** One object per event, whoever gets it: a receiver may encode it once for all. */
+export type PushEvent =
+  | { readonly kind: 'messageCommitted'; readonly message: Message }
+  | { readonly kind: 'messageAmended'; readonly message: Message }
+  | {
+      readonly kind: 'readAdvanced';
+      readonly conversationId: ConversationId;
+      readonly userId: UserId;
+      readonly readConversationSeq: ConversationSeq;
+    }
+  | { readonly kind: 'conversationChanged'; readonly conversationId: ConversationId }
+  | { readonly kind: 'removed'; readonly conversationId: ConversationId }
+  | { readonly kind: 'resyncNeeded' };
+
+/** One connected device. */
+export interface EventSink {
+  readonly tenantId: TenantId;
+  readonly userId: UserId;
+  readonly deviceId: DeviceId | undefined;
+  /** Must not throw and must not wait: what it cannot take it turns into `resyncNeeded` and a close. */
+  deliver(event: PushEvent): void;
+}
+
+export interface Push {
+  /** Takes the partitions and follows them until `stop`. */
+  start(): Promise<void>;
+  /** Hands on what was already read, gives the leases back. */
+  stop(): Promise<void>;
+  /** Resolves once events flow to the sink; only then may a client be welcomed. The function ends it. */
+  subscribe(sink: EventSink): Promise<() => void>;
+  /** To the user's own devices. */
+  announceRead(tenantId: TenantId, userId: UserId, conversationId: ConversationId, readConversationSeq: ConversationSeq): void;
+}

@@ -1,0 +1,99 @@
+/**
+ * The read side, in domain values: the conversation list, heads, unread, read marks, history. Everything is read from the
+ * canonical records at each call; it knows no stored form, and keeps nothing.
+ */
+import type { Caller, ConversationId, ConversationSeq, Message, Role, TenantId, UserId } from '@qim/proto';
+import type {
+  ConversationFlags,
+  ConversationListing,
+  ConversationSummary,
+  CountEvidence,
+  DamageError,
+  MemberEntry,
+  Preview,
+} from '@qim/store';
+
+/** Where a count comes from; only when it was asked for. */
+export interface Explanation extends CountEvidence {
+  readonly readConversationSeq: ConversationSeq;
+  readonly unreadFloor: ConversationSeq;
+  readonly headConversationSeq: ConversationSeq;
+}
+
+interface ConversationCommon {
+  readonly conversationId: ConversationId;
+  readonly flags: ConversationFlags;
+}
+
+/** Numbers and all. */
+export interface SoundConversation extends ConversationCommon {
+  readonly damaged: undefined;
+  readonly summary: ConversationSummary;
+  readonly readConversationSeq: ConversationSeq;
+  readonly listing: Pick<ConversationListing, 'kind' | 'title' | 'settings' | 'epoch' | 'amendmentNumber' | 'watermarkAhead'>;
+  /** The other one of a direct conversation (oneself in a note to self); undefined for a group. */
+  readonly peerUserId: UserId | undefined;
+  readonly role: Role;
+  /** Undefined: there is none, or the caller may not see it. */
+  readonly preview: Preview | undefined;
+  readonly previewDamage: DamageError | undefined;
+  readonly explanation: Explanation | undefined;
+}
+
+/** No number of any kind: a damaged conversation cannot be taken for a quiet one. */
+export interface DamagedConversation extends ConversationCommon {
+  readonly damaged: DamageError;
+  readonly listing: Pick<ConversationListing, 'kind' | 'title' | 'settings' | 'epoch'> | undefined;
+  readonly peerUserId: UserId | undefined;
+  readonly role: Role | undefined;
+}
+
+export type ListedConversation = SoundConversation | DamagedConversation;
+
+export interface ListPage {
+  readonly conversations: readonly ListedConversation[];
+  readonly nextPageToken: string;
+  readonly damagedCount: number;
+}
+
+export interface HistoryInput {
+  readonly conversationId: ConversationId;
+  readonly position: { readonly after: ConversationSeq } | { readonly before: ConversationSeq } | 'newest';
+  /** 0: the default. */
+  readonly limit: number;
+}
+
+export interface HistoryOutput {
+  readonly messages: readonly Message[];
+  readonly hasMore: boolean;
+  readonly epoch: number;
+}
+
+export interface ListedMember extends MemberEntry {
+  readonly userId: UserId;
+}
+
+export interface Session {
+  /** `pageSize` 0: the default; `pageToken` '': from the top. @throws InvalidArgument (pageSize, pageToken) */
+  listConversations(caller: Caller, input: { pageSize: number; pageToken: string; explain: boolean }): Promise<ListPage>;
+  /** Also answers for a damaged one. @throws NotMember */
+  getConversation(caller: Caller, conversationId: ConversationId, explain: boolean): Promise<ListedConversation>;
+  /** What now holds: max(read, min(asked, head)). @throws NotMember | CorruptRecord */
+  markRead(caller: Caller, conversationId: ConversationId, readConversationSeq: ConversationSeq): Promise<ConversationSeq>;
+  /** @throws NotMember | InvalidArgument (limit) | CorruptRecord */
+  readHistory(caller: Caller, input: HistoryInput): Promise<HistoryOutput>;
+  /** By user id, MEMBERS_PAGE_SIZE a page. @throws NotMember | InvalidArgument (pageToken) */
+  listMembers(
+    caller: Caller,
+    conversationId: ConversationId,
+    pageToken: string,
+  ): Promise<{ readonly members: readonly ListedMember[]; readonly nextPageToken: string }>;
+}
+
+/** Told after a read mark rose, so that the user's other devices learn it. Must not throw; loses nothing when it is lost. */
+export type AnnounceRead = (
+  tenantId: TenantId,
+  userId: UserId,
+  conversationId: ConversationId,
+  readConversationSeq: ConversationSeq,
+) => void;
