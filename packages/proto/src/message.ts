@@ -121,3 +121,11 @@ export interface Caller {
 
 /** What an acknowledged commit survives: `synced` power loss, `everysec` a crash but for its last second, `memory` nothing. */
 export type AckDurability = 'synced' | 'everysec' | 'memory';
+
+/** Told after a read mark rose, so that the user's other devices learn it. Must not throw; loses nothing when it is lost. */
+export type AnnounceRead = (
+  tenantId: TenantId,
+  userId: UserId,
+  conversationId: ConversationId,
+  readConversationSeq: ConversationSeq,
+) => void;

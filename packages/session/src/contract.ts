@@ -2,7 +2,7 @@
  * The read side, in domain values: the conversation list, heads, unread, read marks, history. Everything is read from the
  * canonical records at each call; it knows no stored form, and keeps nothing.
  */
-import type { Caller, ConversationId, ConversationSeq, Message, Role, TenantId, UserId } from '@qim/proto';
+import type { Caller, ConversationId, ConversationSeq, Message, Role, UserId } from '@qim/proto';
 import type {
   ConversationFlags,
   ConversationListing,
@@ -89,11 +89,3 @@ export interface Session {
     pageToken: string,
   ): Promise<{ readonly members: readonly ListedMember[]; readonly nextPageToken: string }>;
 }
-
-/** Told after a read mark rose, so that the user's other devices learn it. Must not throw; loses nothing when it is lost. */
-export type AnnounceRead = (
-  tenantId: TenantId,
-  userId: UserId,
-  conversationId: ConversationId,
-  readConversationSeq: ConversationSeq,
-) => void;

@@ -13,7 +13,6 @@ import type {
   MessageId,
   MessageType,
   ReplyTo,
-  TenantId,
   UserId,
 } from '@qim/proto';
 
@@ -85,11 +84,3 @@ export interface Writer {
   removeMember(caller: Caller, conversationId: ConversationId, userId: UserId): Promise<void>;
   leaveGroup(caller: Caller, conversationId: ConversationId): Promise<void>;
 }
-
-/** Told after a read mark rose, so that the user's other devices learn it. Must not throw; loses nothing when it is lost. */
-export type AnnounceRead = (
-  tenantId: TenantId,
-  userId: UserId,
-  conversationId: ConversationId,
-  readConversationSeq: ConversationSeq,
-) => void;

@@ -1,0 +1,91 @@
+/**
+ * The edge, and nothing else: connections, tokens, frames, limits, backpressure, graceful drain. It maps the qim.v1 schema
+ * to the domain values of writer, session and push, and their errors to the wire, in one place each.
+ */
+import type { AckDurability, Caller, DeviceId, ErrorCode, MethodName, TenantId, UserId } from '@qim/proto';
+import type { Push } from '@qim/push';
+import type { Session } from '@qim/session';
+import type { Writer } from '@qim/writer';
+
+/** What a token says, once its signature and time were checked. */
+export interface TokenClaims {
+  readonly tenantId: TenantId;
+  readonly userId: UserId;
+  readonly deviceId: DeviceId | undefined;
+  readonly admin: boolean;
+  /** Unix milliseconds. */
+  readonly expiresAtMs: number;
+}
+
+export interface TokenVerifier {
+  /** @throws QimError Unauthenticated | TokenExpired; never tells why a token is bad. */
+  verify(token: string): Promise<TokenClaims>;
+}
+
+export interface TokenMinter {
+  mint(claims: { tenantId: TenantId; userId: UserId; deviceId: DeviceId | undefined; admin: boolean; ttlSeconds: number }): Promise<{
+    readonly token: string;
+    readonly expiresAtMs: number;
+  }>;
+}
+
+/** What logs are written to; pino has this shape. Never given content, tokens or secrets. */
+export interface GatewayLog {
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+/** What metrics count. Must not throw. */
+export interface GatewayObserver {
+  connectionOpened(): void;
+  connectionClosed(closeCode: number): void;
+  /** `outcome`: ok, or the error's code. */
+  callEnded(method: MethodName, outcome: 'ok' | ErrorCode, seconds: number): void;
+  eventSent(): void;
+  slowConsumer(): void;
+}
+
+export interface GatewayOptions {
+  readonly writer: Writer;
+  readonly session: Session;
+  readonly push: Push;
+  readonly verifier: TokenVerifier;
+  /** Undefined: tokens come from elsewhere (JWKS), and MintToken is refused as unimplemented. */
+  readonly minter: TokenMinter | undefined;
+  /** Serves POST /dev/login; only ever on loopback. */
+  readonly devLogin: boolean;
+  /** The built chat page; undefined: none is served. */
+  readonly pageFolder: string | undefined;
+  /** Serve only SessionService, as `--roles session` does; undefined: all that is built. */
+  readonly onlyServices: readonly string[] | undefined;
+  readonly ackDurability: AckDurability;
+  /** Resolves while the store answers; /readyz. */
+  readonly ready: () => Promise<void>;
+  readonly metrics: () => Promise<{ readonly contentType: string; readonly text: string }>;
+  readonly observer: GatewayObserver;
+  readonly log: GatewayLog;
+  /** Unix milliseconds. */
+  readonly now: () => number;
+  readonly limits?: Partial<GatewayLimits>;
+}
+
+/** Tunable ones; defaults are those of proto's consts. */
+export interface GatewayLimits {
+  readonly helloTimeoutMs: number;
+  readonly pingIntervalMs: number;
+  readonly socketQueueBytesMax: number;
+}
+
+export interface Gateway {
+  /** `port` 0 takes a free one. `url` is what a browser opens. */
+  listen(host: string, port: number): Promise<{ readonly url: string; readonly port: number }>;
+  /** Refuses new work, finishes what is in flight within the deadline, closes sockets with ServerStopping. */
+  stop(deadlineMs: number): Promise<void>;
+}
+
+/** A call's surroundings, the same on HTTP and WebSocket. */
+export interface CallContext {
+  readonly caller: Caller;
+  readonly requestId: string;
+}
