@@ -1,0 +1,103 @@
+/**
+ * The payload: what of a record only a reader of the message itself needs. It lies in the record, or apart as the body.
+ *
+ *   u8 length + device id (0: none) · u8 length + clientMessageId · u8 has replyTo (0, 1) [u64 sequence, 16 bytes messageId]
+ *   u8 number of mentions, each u8 length + user id
+ *   u8 content kind: 0 none · 1 text: u32 length + UTF-8 · 2 data: u8 length + content type, u32 length + bytes
+ *                    3 control: u32 length + JSON
+ *
+ * Exactly consumed, or malformed.
+ */
+import {
+  type ClientMessageId,
+  CONTENT_TYPE_CHARS_MAX,
+  type ConversationSeq,
+  type DeviceId,
+  type MessageContent,
+  type MessageRecord,
+  parseClientMessageId,
+  parseDeviceId,
+  parseMessageId,
+  parseUserId,
+  type ReplyTo,
+  SEQ_ZERO,
+  type UserId,
+} from '@qim/proto';
+import { type ByteReader, ByteWriter, Malformed, utf8 } from './bytes.js';
+import { controlFromJson, controlToJson } from './control-json.js';
+
+export interface Payload {
+  readonly deviceId: DeviceId | undefined;
+  readonly clientMessageId: ClientMessageId;
+  readonly replyTo: ReplyTo | undefined;
+  readonly mentionUserIds: readonly UserId[];
+  readonly content: MessageContent;
+}
+
+const CONTENT_KIND = { none: 0, text: 1, data: 2, control: 3 } as const satisfies Record<MessageContent['kind'], number>;
+
+export function encodePayload(record: MessageRecord): Uint8Array {
+  const writer = new ByteWriter().shortText(record.sender.deviceId ?? '').shortText(record.clientMessageId);
+  writeReplyTo(writer, record.replyTo);
+  writeMentions(writer, record.mentions.userIds);
+  writeContent(writer, record.content);
+  return writer.result();
+}
+
+export function writeReplyTo(writer: ByteWriter, replyTo: ReplyTo | undefined): void {
+  if (replyTo === undefined) writer.u8(0);
+  else writer.u8(1).u64(replyTo.conversationSeq).uuid(replyTo.messageId);
+}
+
+export function writeMentions(writer: ByteWriter, userIds: readonly UserId[]): void {
+  writer.u8(userIds.length);
+  for (const userId of userIds) writer.shortText(userId);
+}
+
+export function writeContent(writer: ByteWriter, content: MessageContent): void {
+  writer.u8(CONTENT_KIND[content.kind]);
+  if (content.kind === 'text') writer.longBytes(utf8.encode(content.text));
+  else if (content.kind === 'data') writer.shortText(content.contentType).longBytes(content.data);
+  else if (content.kind === 'control') writer.longBytes(utf8.encode(controlToJson(content.control)));
+}
+
+/** Reads to the end. @throws Malformed | QimError (an id that is none) */
+export function decodePayload(reader: ByteReader): Payload {
+  const deviceId = reader.shortText();
+  const payload: Payload = {
+    deviceId: deviceId === '' ? undefined : parseDeviceId(deviceId),
+    clientMessageId: parseClientMessageId(reader.shortText()),
+    replyTo: readReplyTo(reader),
+    mentionUserIds: Array.from({ length: reader.u8() }, () => parseUserId(reader.shortText())),
+    content: readContent(reader),
+  };
+  reader.end();
+  return payload;
+}
+
+function readReplyTo(reader: ByteReader): ReplyTo | undefined {
+  const has = reader.u8();
+  if (has === 0) return undefined;
+  const conversationSeq = reader.u64() as ConversationSeq;
+  if (has !== 1 || conversationSeq === SEQ_ZERO) throw new Malformed('replyTo');
+  return { conversationSeq, messageId: parseMessageId(reader.uuid()) };
+}
+
+function readContent(reader: ByteReader): MessageContent {
+  const kind = reader.u8();
+  switch (kind) {
+    case CONTENT_KIND.none:
+      return { kind: 'none' };
+    case CONTENT_KIND.text:
+      return { kind: 'text', text: reader.longText() };
+    case CONTENT_KIND.data: {
+      const contentType = reader.shortText();
+      if (contentType.length > CONTENT_TYPE_CHARS_MAX) throw new Malformed('content type');
+      return { kind: 'data', contentType, data: reader.longBytes() };
+    }
+    case CONTENT_KIND.control:
+      return { kind: 'control', control: controlFromJson(reader.longText()) };
+    default:
+      throw new Malformed('no known content kind');
+  }
+}
