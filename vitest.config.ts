@@ -1,14 +1,32 @@
+/**
+ * Three projects by what a test needs, told by its file's suffix:
+ *   fast   `.test.ts(x)`        nothing but Node; what `npm run test:fast` runs
+ *   redis  `.redis.test.ts(x)`  a real redis-server, which the test starts
+ *   e2e    `.e2e.test.ts(x)`    processes, a browser, or what was built
+ */
 import { defineConfig } from 'vitest/config';
 
+// With @qim/source every workspace package resolves to its sources: no test but an e2e one needs a build.
 const conditions = ['@qim/source', 'module', 'node', 'development|production'];
+const roots = ['packages/*/tests', 'acceptance/tests', 'tools/tests'];
+const suffixed = (suffix: string): string[] => roots.map((root) => `${root}/**/*${suffix}.{ts,tsx}`);
+
+const redis = [...suffixed('.redis.test'), 'packages/store/tests/redis-message-store.test.ts'];
+const e2e = suffixed('.e2e.test');
 
 export default defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions } },
   test: {
-    include: ['packages/*/tests/**/*.test.ts', 'acceptance/tests/**/*.test.ts', 'tools/tests/**/*.test.ts'],
     pool: 'forks',
     testTimeout: 20_000,
     hookTimeout: 30_000,
+    passWithNoTests: false,
+    projects: [
+      { extends: true, test: { name: 'fast', include: suffixed('.test'), exclude: [...redis, ...e2e], sequence: { groupOrder: 0 } } },
+      { extends: true, test: { name: 'redis', include: redis, sequence: { groupOrder: 1 } } },
+      // One file at a time: each starts servers and browsers of its own, and two cores are all that CI has.
+      { extends: true, test: { name: 'e2e', include: e2e, testTimeout: 120_000, maxWorkers: 1, sequence: { groupOrder: 2 } } },
+    ],
   },
 });
