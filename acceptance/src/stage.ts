@@ -1,0 +1,115 @@
+/**
+ * One store under test: a store that this run started itself, and the real server as a separate process beside it.
+ * Nothing here can be pointed at a store that runs already.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { type RedisServer, type StoreLocation, startRedis } from '@qim/store/testing';
+import { Api } from './api.js';
+import { mintToken, Person } from './people.js';
+
+export type StoreName = 'embedded' | 'redis';
+
+const QIM = fileURLToPath(new URL('../../packages/cli/bin/qim.js', import.meta.url));
+const READY_TIMEOUT_MS = 20_000;
+
+export class Stage {
+  readonly name: StoreName;
+  readonly secret = randomBytes(32).toString('hex');
+  readonly location: StoreLocation;
+  /** Undefined on the embedded store. */
+  readonly redis: RedisServer | undefined;
+  readonly api = new Api(() => this.url);
+  readonly #folder: string;
+  #child: ChildProcess | undefined;
+  #url = '';
+  #people = 0;
+
+  private constructor(name: StoreName, folder: string, redis: RedisServer | undefined) {
+    this.name = name;
+    this.#folder = folder;
+    this.redis = redis;
+    this.location = { store: redis?.url ?? 'embedded', data: join(folder, 'data') };
+  }
+
+  /** An acknowledged message must outlive a kill: Redis runs with appendfsync always. */
+  static async open(name: StoreName): Promise<Stage> {
+    const folder = await mkdtemp(join(tmpdir(), 'qim-acceptance-'));
+    const redis = name === 'redis' ? await startRedis({ appendonly: 'always' }) : undefined;
+    const stage = new Stage(name, folder, redis);
+    await writeFile(join(folder, 'secret'), `${stage.secret}\n`, { mode: 0o600 });
+    await stage.start();
+    return stage;
+  }
+
+  get url(): string {
+    return this.#url;
+  }
+
+  async start(): Promise<void> {
+    const args = ['serve', '--port', '0', '--data', this.location.data, '--store', this.location.store];
+    const child = spawn(process.execPath, [QIM, ...args, '--jwt-secret-file', join(this.#folder, 'secret'), '--log-level', 'error'], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+      cwd: this.#folder,
+    });
+    this.#child = child;
+    this.#url = await readyUrl(child);
+  }
+
+  /** SIGKILL: nothing in the process gets a last word. */
+  async kill(): Promise<void> {
+    await this.#end('SIGKILL');
+  }
+
+  async close(): Promise<void> {
+    await this.#end('SIGTERM');
+    await this.redis?.stop();
+    await rm(this.#folder, { recursive: true, force: true });
+  }
+
+  async #end(signal: NodeJS.Signals): Promise<void> {
+    const child = this.#child;
+    this.#child = undefined;
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    const exited = once(child, 'exit');
+    child.kill(signal);
+    await exited;
+  }
+
+  token(claims: Record<string, unknown>, ttlSeconds?: number): Promise<string> {
+    return mintToken(this.secret, claims, ttlSeconds);
+  }
+
+  /** A person nobody has met before in this run. */
+  async person(name: string, more: Record<string, unknown> = {}): Promise<Person> {
+    this.#people += 1;
+    return this.deviceOf(`${name}-${this.#people}`, more);
+  }
+
+  async deviceOf(id: string, more: Record<string, unknown> = {}): Promise<Person> {
+    return new Person(id, await this.token({ sub: id, ...more }), this.api);
+  }
+}
+
+async function readyUrl(child: ChildProcess): Promise<string> {
+  if (child.stdout === null) throw new Error('the server was started without a pipe');
+  const lines = createInterface({ input: child.stdout });
+  const timer = setTimeout(() => child.kill('SIGKILL'), READY_TIMEOUT_MS);
+  try {
+    for await (const line of lines) {
+      const url = /http:\/\/\S+/.exec(line)?.[0];
+      if (url !== undefined && line.includes('ready')) return url;
+    }
+    throw new Error('the server ended before it was ready');
+  } finally {
+    clearTimeout(timer);
+    lines.close();
+    child.stdout.resume();
+  }
+}
