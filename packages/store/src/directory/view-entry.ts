@@ -1,0 +1,66 @@
+/**
+ * A user's view of a conversation as it is stored: the text
+ * `joinedSeq visibleFrom clearedSeq hiddenSeq memberSeq flags state`, decimals with one space between them.
+ */
+import type { ConversationSeq } from '@qim/proto';
+import { Malformed } from '../message/bytes.js';
+import { parseDecimals } from '../message/decimal.js';
+import type { ConversationFlags } from './directory.js';
+
+/** Bit field. */
+export const ViewFlag = { Pinned: 1, Muted: 2, Hidden: 4, MarkedUnread: 8, All: 15 } as const;
+
+/** Tombstone: the user left; kept so that what arrives late does not bring the conversation back. */
+export const ViewState = { Tombstone: 0, Listed: 1 } as const;
+export type ViewState = (typeof ViewState)[keyof typeof ViewState];
+
+export interface ViewEntry {
+  readonly joinedSeq: ConversationSeq;
+  readonly visibleFrom: ConversationSeq;
+  readonly clearedSeq: ConversationSeq;
+  /** The head when the user hid it: activity past it brings it back. 0: never hidden. */
+  readonly hiddenSeq: ConversationSeq;
+  /** The sequence of the last join or leave that was applied. */
+  readonly memberSeq: ConversationSeq;
+  /** `ViewFlag` bits. */
+  readonly flags: number;
+  readonly state: ViewState;
+}
+
+export function formatViewEntry(entry: ViewEntry): string {
+  const { joinedSeq, visibleFrom, clearedSeq, hiddenSeq, memberSeq, flags, state } = entry;
+  return `${joinedSeq} ${visibleFrom} ${clearedSeq} ${hiddenSeq} ${memberSeq} ${flags} ${state}`;
+}
+
+export function parseViewEntry(text: string): ViewEntry | 'viewUnreadable' {
+  try {
+    const numbers = parseDecimals(text, 7);
+    const [joinedSeq, visibleFrom, clearedSeq, hiddenSeq, memberSeq] = numbers as ConversationSeq[];
+    const [flags, state] = numbers.slice(5);
+    if (joinedSeq === undefined || visibleFrom === undefined || clearedSeq === undefined) return 'viewUnreadable';
+    if (hiddenSeq === undefined || memberSeq === undefined || flags === undefined) return 'viewUnreadable';
+    if (flags > ViewFlag.All || (state !== ViewState.Listed && state !== ViewState.Tombstone)) return 'viewUnreadable';
+    return { joinedSeq, visibleFrom, clearedSeq, hiddenSeq, memberSeq, flags, state };
+  } catch (error) {
+    if (error instanceof Malformed) return 'viewUnreadable';
+    throw error;
+  }
+}
+
+export function flagsOf(bits: number): ConversationFlags {
+  return {
+    pinned: (bits & ViewFlag.Pinned) !== 0,
+    muted: (bits & ViewFlag.Muted) !== 0,
+    hidden: (bits & ViewFlag.Hidden) !== 0,
+    markedUnread: (bits & ViewFlag.MarkedUnread) !== 0,
+  };
+}
+
+export function flagBits(flags: ConversationFlags): number {
+  return (
+    (flags.pinned ? ViewFlag.Pinned : 0) |
+    (flags.muted ? ViewFlag.Muted : 0) |
+    (flags.hidden ? ViewFlag.Hidden : 0) |
+    (flags.markedUnread ? ViewFlag.MarkedUnread : 0)
+  );
+}

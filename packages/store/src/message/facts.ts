@@ -1,0 +1,139 @@
+/**
+ * The facts of a conversation and the entry of a member, as they are stored.
+ *
+ * Facts are one hash of text fields, all of them always present: kind (1 direct, 2 group), title, settings (JSON
+ * {"historyVisibility":1,"onlyAdminsPost":false}), pair (JSON list of user ids, [] for a group), and decimal numbers. A
+ * member entry is the text `role joinedSeq visibleFrom`.
+ */
+import {
+  ConversationKind,
+  type ConversationSeq,
+  type ConversationSettings,
+  type CorruptReason,
+  isQimError,
+  Role,
+  SEQ_ZERO,
+  type UserId,
+} from '@qim/proto';
+import { Malformed } from './bytes.js';
+import { parseJson, settingsFromValue, settingsValue, userIds } from './control-json.js';
+import { parseDecimal, parseDecimals } from './decimal.js';
+import type { ConversationFacts } from './message-store.js';
+import type { MemberEntry } from './summary.js';
+
+/** The facts that leave the store, and those that are its own. */
+export interface StoredFacts extends ConversationFacts {
+  /** No sequence up to here is given any more; raised by the take-over step and by tests. Never part of the head check. */
+  readonly reservedThrough: ConversationSeq;
+  /** The newest record that is not Control; 0: none. */
+  readonly previewSequence: ConversationSeq;
+}
+
+/** The hash fields, in the order of `parseFacts`. */
+export const FACT_FIELDS = [
+  'kind',
+  'title',
+  'settings',
+  'pair',
+  'lastSequence',
+  'reservedThrough',
+  'lastCommittedAt',
+  'retainedFrom',
+  'previewSequence',
+  'amendmentNumber',
+  'epoch',
+] as const;
+export type FactField = (typeof FACT_FIELDS)[number];
+
+const SEQ_ONE = 1 as ConversationSeq;
+
+/** Of a conversation without a record. */
+export function initialFacts(kind: ConversationKind, title: string, settings: ConversationSettings, pair: readonly UserId[]): StoredFacts {
+  return {
+    kind,
+    title,
+    settings,
+    pair,
+    lastSequence: SEQ_ZERO,
+    reservedThrough: SEQ_ZERO,
+    lastCommittedAtMs: 0,
+    retainedFrom: SEQ_ONE,
+    previewSequence: SEQ_ZERO,
+    amendmentNumber: 0,
+    epoch: 1,
+  };
+}
+
+export function formatFacts(facts: StoredFacts): Record<FactField, string> {
+  return {
+    kind: String(facts.kind),
+    title: facts.title,
+    settings: JSON.stringify(settingsValue(facts.settings)),
+    pair: JSON.stringify(facts.pair),
+    lastSequence: String(facts.lastSequence),
+    reservedThrough: String(facts.reservedThrough),
+    lastCommittedAt: String(facts.lastCommittedAtMs),
+    retainedFrom: String(facts.retainedFrom),
+    previewSequence: String(facts.previewSequence),
+    amendmentNumber: String(facts.amendmentNumber),
+    epoch: String(facts.epoch),
+  };
+}
+
+/** `values` in the order of FACT_FIELDS, absent ones undefined or null. Undefined: none is there, no such conversation. */
+export function parseFacts(values: readonly (string | null | undefined)[]): StoredFacts | CorruptReason | undefined {
+  if (values.every((value) => value === undefined || value === null)) return undefined;
+  const [kind, title, settings, pair, ...numbers] = values;
+  try {
+    const facts: StoredFacts = {
+      kind: parseKind(kind),
+      title: present(title),
+      settings: settingsFromValue(parseJson(present(settings))),
+      pair: userIds(parseJson(present(pair))),
+      lastSequence: parseDecimal(present(numbers[0])) as ConversationSeq,
+      reservedThrough: parseDecimal(present(numbers[1])) as ConversationSeq,
+      lastCommittedAtMs: parseDecimal(present(numbers[2])),
+      retainedFrom: parseDecimal(present(numbers[3])) as ConversationSeq,
+      previewSequence: parseDecimal(present(numbers[4])) as ConversationSeq,
+      amendmentNumber: parseDecimal(present(numbers[5])),
+      epoch: parseDecimal(present(numbers[6])),
+    };
+    return factsAgree(facts) ? facts : 'factsUnreadable';
+  } catch (error) {
+    if (error instanceof Malformed || isQimError(error)) return 'factsUnreadable';
+    throw error;
+  }
+}
+
+function factsAgree(facts: StoredFacts): boolean {
+  const { kind, pair } = facts;
+  const pairFits = kind === ConversationKind.Direct ? pair.length === 1 || pair.length === 2 : pair.length === 0;
+  return pairFits && facts.retainedFrom >= 1 && facts.epoch >= 1;
+}
+
+function parseKind(text: string | null | undefined): ConversationKind {
+  if (text === String(ConversationKind.Direct)) return ConversationKind.Direct;
+  if (text === String(ConversationKind.Group)) return ConversationKind.Group;
+  throw new Malformed('no known kind');
+}
+
+function present(value: string | null | undefined): string {
+  if (value === undefined || value === null) throw new Malformed('a field is missing');
+  return value;
+}
+
+export function formatMember(entry: MemberEntry): string {
+  return `${entry.role} ${entry.joinedSeq} ${entry.visibleFrom}`;
+}
+
+export function parseMember(text: string): MemberEntry | 'memberUnreadable' {
+  try {
+    const [role, joinedSeq, visibleFrom] = parseDecimals(text, 3);
+    if (role !== Role.Member && role !== Role.Admin && role !== Role.Owner) return 'memberUnreadable';
+    if (!joinedSeq || !visibleFrom || visibleFrom > joinedSeq) return 'memberUnreadable';
+    return { role, joinedSeq: joinedSeq as ConversationSeq, visibleFrom: visibleFrom as ConversationSeq };
+  } catch (error) {
+    if (error instanceof Malformed) return 'memberUnreadable';
+    throw error;
+  }
+}
