@@ -66,10 +66,25 @@ export const HTTP_BODY_BYTES_MAX = CLIENT_FRAME_BYTES_MAX;
 export const CALLS_IN_FLIGHT_MAX = 64;
 /** What one socket may have waiting before it is told to list again, and is closed. Tunable. */
 export const SOCKET_QUEUE_BYTES_MAX = 1024 * 1024;
-/** A connection that has not said hello by then is closed. */
+/** The largest legal message still fits into what is kept waiting. */
+export const SOCKET_QUEUE_BYTES_MIN = CLIENT_FRAME_BYTES_MAX;
+/** A connection that has not said hello by then is closed. Tunable. */
 export const HELLO_TIMEOUT_MS = 10_000;
+/** A phone on a slow link still manages. */
+export const HELLO_TIMEOUT_MS_MIN = 1_000;
 /** WebSocket ping interval; a peer that misses one answer is closed. Tunable. */
 export const PING_INTERVAL_MS = 30_000;
+/** More often costs a phone its battery. */
+export const PING_INTERVAL_MS_MIN = 1_000;
+/** At a stop: how long what is in flight may take. Well within the 30 s that orchestrators allow. Tunable. */
+export const DRAIN_DEADLINE_MS_DEFAULT = 10_000;
+export const DRAIN_DEADLINE_MS_MAX = 60_000;
+/** At a stop, after the drain: how long the delivery side and the store may each take to let go. */
+export const RELEASE_DEADLINE_MS = 5_000;
+/** Two stop signals closer than this are one: npm hands on the Ctrl-C that the terminal has sent to the server as well. */
+export const STOP_SIGNAL_REPEAT_MS = 500;
+/** HS256 secrets: as long as the hash, below which guessing the key is the cheapest attack. */
+export const JWT_SECRET_BYTES_MIN = 32;
 /** A JWT of ours is some 300 bytes; a foreign one with many claims stays below this. */
 export const TOKEN_CHARS_MAX = 8 * 1024;
 
@@ -90,7 +105,27 @@ export const COMMIT_BATCH_MAX = 128;
 export const DEDUP_WEEK_MS = 7 * 24 * 60 * 60 * 1000;
 /** Commit partitions of a new deployment; fixed once it is made. */
 export const COMMIT_PARTITIONS_DEFAULT = 64;
+/** Each costs a stream, a lease and three commands of every look at the backlog. */
+export const COMMIT_PARTITIONS_MAX = 1024;
+/** Content that goes in one atomic step beside COMMIT_BATCH_MAX: a step holds up everyone else's for its time. */
+export const COMMIT_BATCH_BYTES_MAX = 1024 * 1024;
+/** Commits that wait for one conversation; the next one is refused, not queued. */
+export const COMMITS_WAITING_MAX = 8 * 1024;
+/** Commands that wait for one connection to the store, some ten full list pages; the next ones are refused. */
+export const STORE_COMMANDS_WAITING_MAX = 64 * 1024;
+/** After that long without an answer a store call fails and its connection is made anew. Tunable. */
+export const STORE_COMMAND_TIMEOUT_MS = 5_000;
+/** Longest pause between two tries to reach a lost store. */
+export const STORE_RECONNECT_PAUSE_MS_MAX = 1_000;
+/** Conversations whose place of writing is remembered; a wrong or forgotten one costs a second step. */
+export const COMMIT_HINTS_MAX = 16 * 1024;
+/** Entries set aside per partition: evidence for people, the oldest make room. */
+export const OUTBOX_POISON_MAX = 10_000;
+/** Tombstones of conversations long left that one more leaving clears away: bounded work for each. */
+export const TOMBSTONES_CLEARED_MAX = 16;
 /** Outbox entries read at once by the owner of a partition. */
 export const OUTBOX_BATCH_MAX = 256;
 /** How long an owner keeps a partition without renewing; it stops by its own clock at two thirds. */
 export const OUTBOX_LEASE_MS = 15_000;
+/** A third of it is the time between renewals; shorter ones would be lost to a pause of the process. */
+export const OUTBOX_LEASE_MS_MIN = 3_000;

@@ -1,0 +1,28 @@
+/**
+ * Why a server, or a command that opens a store, did not start. The message is for the operator: one line that says what
+ * is wrong and what to do (BadConfiguration: one line for each problem). It never holds a secret.
+ */
+export type StartErrorCode =
+  /** A usage error: flags or variables. */
+  | 'BadConfiguration'
+  /** The secret file is absent, unreadable, or too short. */
+  | 'BadSecret'
+  | 'PortInUse'
+  /** The address is not of this machine, or the port is not allowed. */
+  | 'CannotListen'
+  /** Another server has the data folder. */
+  | 'DataFolderLocked'
+  /** The store cannot be reached, read, or used. */
+  | 'StoreUnusable'
+  /** `requireDurable` on a store whose acknowledgements survive nothing. */
+  | 'NotDurable';
+
+export class StartError extends Error {
+  override readonly name = 'StartError';
+  readonly code: StartErrorCode;
+
+  constructor(code: StartErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}

@@ -1,0 +1,161 @@
+/**
+ * Every setting of the server, in one table. Flags, `QIM_` variables, help, defaults and docs/configuration.md come from
+ * it and from nothing else; names of flags and variables are derived from the keys.
+ */
+import {
+  DRAIN_DEADLINE_MS_DEFAULT,
+  DRAIN_DEADLINE_MS_MAX,
+  HELLO_TIMEOUT_MS,
+  HELLO_TIMEOUT_MS_MIN,
+  OUTBOX_LEASE_MS,
+  OUTBOX_LEASE_MS_MIN,
+  PING_INTERVAL_MS,
+  PING_INTERVAL_MS_MIN,
+  RECALL_WINDOW_MS,
+  SOCKET_QUEUE_BYTES_MAX,
+  SOCKET_QUEUE_BYTES_MIN,
+} from '@qim/proto';
+import { duration, durationText, integer, oneOf, Refusal, type Setting, someOf, text, toggle } from './setting.js';
+
+export const ROLES = ['gateway', 'session', 'push'] as const;
+export type Role = (typeof ROLES)[number];
+
+export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** `embedded`, or the URL of a Redis. */
+export type StoreLocation = 'embedded' | URL;
+
+function parseStore(given: string): StoreLocation | undefined {
+  if (given === 'embedded') return given;
+  if (given.startsWith('redis+cluster://')) throw new Refusal('redis+cluster:// (Redis Cluster) comes with a later version');
+  if (!/^rediss?:\/\//.test(given) || !URL.canParse(given)) return undefined;
+  const url = new URL(given);
+  return url.hostname === '' ? undefined : url;
+}
+
+function parseAckReplicas(given: string): number | undefined {
+  if (given === '0') return 0;
+  if (/^[1-9]\d?$/.test(given)) throw new Refusal('waiting for replicas comes with a later version; only 0 is taken now');
+  return undefined;
+}
+
+function parseJwksUrl(given: string): URL | undefined {
+  if (!URL.canParse(given)) return undefined;
+  const url = new URL(given);
+  return url.protocol === 'https:' || url.protocol === 'http:' ? url : undefined;
+}
+
+/** Never given and never empty are one thing: T without undefined. */
+const set = <T>(setting: Setting<T> & { readonly fallback: string }): Setting<T> & { readonly fallback: string } => setting;
+const unset = <T>(setting: Setting<T> & { readonly fallback: undefined }): Setting<T> & { readonly fallback: undefined } => setting;
+
+export const SETTINGS = {
+  dev: set({
+    ...toggle,
+    fallback: 'false',
+    doc: 'For trying qim out: makes a secret in the data folder and lets anyone who reaches the port sign in under any name. Loopback only.',
+  }),
+  host: set({
+    ...text('ADDRESS', 'an address or a name of this machine'),
+    fallback: '127.0.0.1',
+    doc: 'Address to listen on. 0.0.0.0 or :: for all; then put TLS in front.',
+  }),
+  port: set({ ...integer(0, 65_535), fallback: '7700', doc: 'TCP port of HTTP and WebSocket; 0 takes a free one, named in the ready line.' }),
+  data: set({
+    ...text('FOLDER', 'the path of a folder'),
+    fallback: './qim-data',
+    doc: 'Folder of the embedded store and of the --dev secret; made when it is missing. With Redis only the --dev secret is kept there.',
+  }),
+  store: set({
+    value: 'embedded|URL',
+    allowed: 'embedded, redis://host:port/db or rediss://host:port/db',
+    parse: parseStore,
+    fallback: 'embedded',
+    secret: true,
+    doc: 'Where messages live. embedded: one process and one folder; a Redis URL: any number of processes.',
+  }),
+  roles: set({
+    ...someOf(...ROLES),
+    fallback: ROLES.join(','),
+    doc: 'What this process does. gateway: the whole API; session: SessionService alone; push: delivery from the outbox, with no API of its own.',
+  }),
+  jwtSecretFile: unset({
+    ...text('FILE', 'the path of a file'),
+    fallback: undefined,
+    doc: 'File with the secret of HS256 tokens, at least 32 bytes; a second line may hold the previous secret, which still verifies.',
+  }),
+  jwksUrl: unset({
+    value: 'URL',
+    allowed: 'an http or https URL',
+    parse: parseJwksUrl,
+    fallback: undefined,
+    secret: true,
+    doc: 'JWKS of RS256, ES256 or EdDSA keys that sign the tokens, in place of a secret. MintToken is then not served.',
+  }),
+  requireDurable: set({
+    ...toggle,
+    fallback: 'false',
+    doc: 'Refuse to start on a store whose acknowledgements survive nothing (memory), as a Redis without persistence.',
+  }),
+  ackReplicas: set({
+    value: 'N',
+    allowed: '0',
+    parse: parseAckReplicas,
+    fallback: '0',
+    doc: 'Redis replicas that must have a commit before it is acknowledged. Only 0 for now.',
+  }),
+  logLevel: set({ ...oneOf(...LOG_LEVELS), fallback: 'info', doc: 'Least level of what is logged, as JSON lines on standard error.' }),
+  recallWindow: set({
+    ...duration(0, RECALL_WINDOW_MS),
+    fallback: durationText(RECALL_WINDOW_MS),
+    doc: 'How long after sending the sender may recall; 0ms: never. Admins of the conversation are not bound by it.',
+  }),
+  pushLease: set({
+    ...duration(OUTBOX_LEASE_MS_MIN, OUTBOX_LEASE_MS),
+    fallback: durationText(OUTBOX_LEASE_MS),
+    doc: 'How long a push worker that died keeps its partitions. Lower: others take over sooner, and renewals cost more.',
+  }),
+  helloTimeout: set({
+    ...duration(HELLO_TIMEOUT_MS_MIN, HELLO_TIMEOUT_MS),
+    fallback: durationText(HELLO_TIMEOUT_MS),
+    doc: 'A WebSocket that has not said hello by then is closed with 4401.',
+  }),
+  pingInterval: set({
+    ...duration(PING_INTERVAL_MS_MIN, PING_INTERVAL_MS),
+    fallback: durationText(PING_INTERVAL_MS),
+    doc: 'Time between pings on a WebSocket; one that misses an answer is closed with 4509.',
+  }),
+  socketQueueBytes: set({
+    ...integer(SOCKET_QUEUE_BYTES_MIN, SOCKET_QUEUE_BYTES_MAX),
+    fallback: String(SOCKET_QUEUE_BYTES_MAX),
+    doc: 'Unsent bytes that one WebSocket may hold before it is closed with 4508. Higher keeps slow phones connected and costs memory.',
+  }),
+  drainTimeout: set({
+    ...duration(0, DRAIN_DEADLINE_MS_MAX),
+    fallback: durationText(DRAIN_DEADLINE_MS_DEFAULT),
+    doc: 'At a stop, how long calls in flight may take to finish before their connections are cut.',
+  }),
+} as const;
+
+export type SettingName = keyof typeof SETTINGS;
+export const SETTING_NAMES = Object.keys(SETTINGS) as readonly SettingName[];
+
+type ValueOf<S> = S extends Setting<infer T> ? (S extends { readonly fallback: undefined } ? T | undefined : T) : never;
+
+/** The settings, parsed. Times are in milliseconds. */
+export type Config = { readonly [Name in SettingName]: ValueOf<(typeof SETTINGS)[Name]> };
+
+/** `jwtSecretFile` → `--jwt-secret-file`. */
+export function flagOf(name: SettingName): string {
+  return `--${words(name).join('-')}`;
+}
+
+/** `jwtSecretFile` → `QIM_JWT_SECRET_FILE`. */
+export function variableOf(name: SettingName): string {
+  return `QIM_${words(name).join('_').toUpperCase()}`;
+}
+
+function words(name: string): readonly string[] {
+  return name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`).split(' ');
+}
