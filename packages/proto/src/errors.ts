@@ -2,7 +2,7 @@
  * Every way a call can fail, and what the failure carries. One class, narrowed by `code`; never branch on a message.
  * A new key here turns each table over the codes into a type error until it is handled.
  */
-import type { ConversationId, ConversationSeq, TenantId } from './ids.js';
+import type { ConversationId, ConversationSeq, TenantId } from './id-types.js';
 
 /** What was wrong with a stored thing. */
 export type CorruptReason =
