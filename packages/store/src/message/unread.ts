@@ -18,13 +18,17 @@ export interface UnreadCandidate {
 /** own: sent by the user from any device; counted: everything visible that another one said, unknown types included. */
 export type UnreadVerdict = 'counted' | 'own' | 'control' | 'recalled' | 'deleted';
 
-/** Source: seed, section 4. */
-export function judgeUnread(record: UnreadCandidate, userId: UserId): UnreadVerdict {
-  if (record.type === MessageType.Control) return 'control';
-  if (record.senderUserId === userId) return 'own';
-  if (record.status === MessageStatus.Recalled) return 'recalled';
-  if (record.status === MessageStatus.Deleted) return 'deleted';
+/** Source: seed, section 4. `own`: the sender is the user; whoever reads many records compares the bytes. */
+export function judge(type: MessageType, status: MessageStatus, own: boolean): UnreadVerdict {
+  if (type === MessageType.Control) return 'control';
+  if (own) return 'own';
+  if (status === MessageStatus.Recalled) return 'recalled';
+  if (status === MessageStatus.Deleted) return 'deleted';
   return 'counted';
+}
+
+export function judgeUnread(record: UnreadCandidate, userId: UserId): UnreadVerdict {
+  return judge(record.type, record.status, record.senderUserId === userId);
 }
 
 export function countsAsUnread(record: UnreadCandidate, userId: UserId): boolean {
