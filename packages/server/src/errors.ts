@@ -10,9 +10,7 @@ export type StartErrorCode =
   | 'PortInUse'
   /** The address is not of this machine, or the port is not allowed. */
   | 'CannotListen'
-  /** Another server has the data folder. */
-  | 'DataFolderLocked'
-  /** The store cannot be reached, read, or used. */
+  /** The store cannot be reached, read, or used, or another server has the data folder. */
   | 'StoreUnusable'
   /** `requireDurable` on a store whose acknowledgements survive nothing. */
   | 'NotDurable';

@@ -61,7 +61,11 @@ export const SETTINGS = {
     fallback: '127.0.0.1',
     doc: 'Address to listen on. 0.0.0.0 or :: for all; then put TLS in front.',
   }),
-  port: set({ ...integer(0, 65_535), fallback: '7700', doc: 'TCP port of HTTP and WebSocket; 0 takes a free one, named in the ready line.' }),
+  port: set({
+    ...integer(0, 65_535),
+    fallback: '7700',
+    doc: 'TCP port of HTTP and WebSocket; 0 takes a free one, named in the ready line.',
+  }),
   data: set({
     ...text('FOLDER', 'the path of a folder'),
     fallback: './qim-data',

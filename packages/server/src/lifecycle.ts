@@ -1,0 +1,58 @@
+/**
+ * What was started is stopped in the reverse order, each part within its deadline, whatever the others do. So a start that
+ * fails half-way leaves nothing open, and a stop that hangs ends.
+ */
+import type { Log } from './log.js';
+
+interface Step {
+  readonly name: string;
+  readonly deadlineMs: number;
+  readonly release: () => Promise<void>;
+}
+
+export class Lifecycle {
+  readonly #log: Log;
+  readonly #started: Step[] = [];
+  #stopped: Promise<void> | undefined;
+
+  constructor(log: Log) {
+    this.#log = log;
+  }
+
+  get stopping(): boolean {
+    return this.#stopped !== undefined;
+  }
+
+  /** To be called as soon as the part is open. A part with a deadline of its own is given some more time here. */
+  started(name: string, deadlineMs: number, release: () => Promise<void>): void {
+    this.#started.push({ name, deadlineMs, release });
+  }
+
+  /** Resolves when all parts are released or given up. Called again it waits for the same stop. Never rejects. */
+  stop(): Promise<void> {
+    this.#stopped ??= this.#releaseAll();
+    return this.#stopped;
+  }
+
+  async #releaseAll(): Promise<void> {
+    for (const step of this.#started.reverse()) {
+      try {
+        await within(step.deadlineMs, step.release());
+      } catch (error) {
+        this.#log.error({ part: step.name, err: error }, 'a part did not stop cleanly');
+      }
+    }
+  }
+}
+
+async function within(deadlineMs: number, work: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const deadline = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`not within ${deadlineMs} ms`)), deadlineMs);
+  });
+  try {
+    await Promise.race([work, deadline]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

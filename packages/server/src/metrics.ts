@@ -1,0 +1,98 @@
+/**
+ * What a server counts. One registry for each server: two in one process do not meet. Label values come from closed lists
+ * (methods of the schema, error codes, close codes, damage reasons), so that no caller can make new series.
+ */
+import type { CorruptReason, ErrorCode, MethodName } from '@qim/proto';
+import type { Outbox } from '@qim/store';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+
+export interface Metrics {
+  connectionOpened(): void;
+  connectionClosed(closeCode: number): void;
+  callEnded(method: MethodName, outcome: 'ok' | ErrorCode, seconds: number): void;
+  eventSent(): void;
+  slowConsumer(): void;
+  committed(): void;
+  damage(reason: CorruptReason): void;
+  redo(): void;
+  roundTrip(): void;
+  setAside(): void;
+  /** The exposition; the outbox is asked now. An outbox that does not answer leaves its three gauges out. */
+  expose(outbox: Pick<Outbox, 'backlog'>): Promise<{ readonly contentType: string; readonly text: string }>;
+}
+
+/** Calls take from a fraction of a millisecond (embedded) to the store's timeout. Seconds. */
+const CALL_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+/** The protocol's own close codes and ours; a peer may send any other of 1000-4999. */
+function closeLabel(code: number): string {
+  return (code >= 1000 && code <= 1015) || [4400, 4401, 4413, 4500, 4508, 4509].includes(code) ? String(code) : 'other';
+}
+
+export function createMetrics(): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  const counter = (name: string, help: string, labelNames: string[] = []) => new Counter({ name, help, labelNames, registers });
+  const gauge = (name: string, help: string) => new Gauge({ name, help, registers });
+  collectDefaultMetrics({ register: registry });
+
+  const connections = gauge('qim_connections', 'WebSocket connections open now');
+  const closed = counter('qim_connections_closed_total', 'WebSocket connections closed, by close code', ['code']);
+  const calls = new Histogram({
+    name: 'qim_call_seconds',
+    help: 'Calls by method and outcome (ok or the error code), and how long they took',
+    labelNames: ['method', 'outcome'],
+    buckets: CALL_SECONDS,
+    registers,
+  });
+  const commits = counter('qim_commits_total', 'Messages committed; duplicates are not among them');
+  const damage = counter('qim_damage_total', 'Damage met in stored data, by reason; any is a reason to look', ['reason']);
+  const redo = counter('qim_redo_total', 'Conversations read once more before they were called broken, or for another floor');
+  const roundTrips = counter('qim_store_round_trips_total', 'Flushes to the store');
+  const deliveries = counter('qim_deliveries_total', 'Events sent to connected devices');
+  const slow = counter('qim_slow_consumers_total', 'Connections closed because the device read too slowly');
+  const setAside = counter('qim_push_set_aside_total', 'Outbox entries that could not be handled and were set aside');
+  const backlog = {
+    entries: gauge('qim_outbox_entries', 'Outbox entries waiting for delivery'),
+    oldest: gauge('qim_outbox_oldest_seconds', 'How long the oldest of them has waited'),
+    poison: gauge('qim_outbox_poison', 'Outbox entries that lie set aside'),
+  };
+
+  return {
+    connectionOpened: () => connections.inc(),
+    connectionClosed: (code) => {
+      connections.dec();
+      closed.inc({ code: closeLabel(code) });
+    },
+    callEnded: (method, outcome, seconds) => calls.observe({ method, outcome }, seconds),
+    eventSent: () => deliveries.inc(),
+    slowConsumer: () => slow.inc(),
+    committed: () => commits.inc(),
+    damage: (reason) => damage.inc({ reason }),
+    redo: () => redo.inc(),
+    roundTrip: () => roundTrips.inc(),
+    setAside: () => setAside.inc(),
+    expose: async (outbox) => {
+      await showBacklog(backlog, outbox);
+      return { contentType: registry.contentType, text: await registry.metrics() };
+    },
+  };
+}
+
+interface BacklogGauges {
+  readonly entries: Gauge;
+  readonly oldest: Gauge;
+  readonly poison: Gauge;
+}
+
+async function showBacklog(gauges: BacklogGauges, outbox: Pick<Outbox, 'backlog'>): Promise<void> {
+  const waiting = await outbox.backlog().catch(() => undefined);
+  if (waiting === undefined) {
+    // No number at all: a stale one would look like a quiet outbox.
+    for (const gauge of [gauges.entries, gauges.oldest, gauges.poison]) gauge.remove();
+    return;
+  }
+  gauges.entries.set(waiting.entries);
+  gauges.oldest.set(waiting.oldestMs / 1_000);
+  gauges.poison.set(waiting.poison);
+}

@@ -1,0 +1,199 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { loadConfig, readSettings } from '../src/config.js';
+import { configurationDoc } from '../src/config-doc.js';
+import { StartError } from '../src/errors.js';
+import { type Config, flagOf, SETTING_NAMES, SETTINGS, type SettingName, variableOf } from '../src/settings.js';
+
+const flags = (given: Partial<Record<SettingName, string>>) => ({ flags: given, environment: {} });
+const variables = (environment: Record<string, string>) => ({ flags: {}, environment });
+
+/** The lines of the one error that is expected. */
+function problems(run: () => unknown): string {
+  try {
+    run();
+  } catch (error) {
+    expect(error).toBeInstanceOf(StartError);
+    expect((error as StartError).code).toBe('BadConfiguration');
+    return (error as StartError).message;
+  }
+  throw new Error('the configuration was taken');
+}
+
+describe('each setting is taken at its bounds and refused past them', () => {
+  const cases: { [Name in SettingName]: { good: readonly (readonly [string, Config[Name]])[]; bad: readonly string[] } } = {
+    dev: {
+      good: [
+        ['true', true],
+        ['false', false],
+      ],
+      bad: ['', 'yes', '1', 'TRUE'],
+    },
+    host: {
+      good: [
+        ['::1', '::1'],
+        ['0.0.0.0', '0.0.0.0'],
+      ],
+      bad: [''],
+    },
+    port: {
+      good: [
+        ['0', 0],
+        ['65535', 65_535],
+      ],
+      bad: ['65536', '-1', '1.5', '', ' 80', '0x50', '8e1'],
+    },
+    data: { good: [['/x', '/x']], bad: [''] },
+    store: {
+      good: [
+        ['embedded', 'embedded'],
+        ['redis://127.0.0.1:6379', new URL('redis://127.0.0.1:6379')],
+        ['rediss://u:p@h:1/2', new URL('rediss://u:p@h:1/2')],
+      ],
+      bad: ['', 'memory', 'http://h', 'redis://', 'redis:', 'redis://h:port', 'redis+cluster://h1,h2'],
+    },
+    roles: {
+      good: [
+        ['push', ['push']],
+        ['push,gateway', ['gateway', 'push']],
+        ['gateway,session,push', ['gateway', 'session', 'push']],
+      ],
+      bad: ['', 'gateway,', 'gateway,gateway', 'writer', 'gateway push'],
+    },
+    jwtSecretFile: { good: [['/f', '/f']], bad: [''] },
+    jwksUrl: { good: [['https://h/k', new URL('https://h/k')]], bad: ['', 'h', 'file:///k'] },
+    requireDurable: { good: [['true', true]], bad: ['on'] },
+    ackReplicas: { good: [['0', 0]], bad: ['1', '-1', 'all', ''] },
+    logLevel: {
+      good: [
+        ['silent', 'silent'],
+        ['trace', 'trace'],
+      ],
+      bad: ['', 'verbose', 'INFO'],
+    },
+    recallWindow: {
+      good: [
+        ['0ms', 0],
+        ['24h', 86_400_000],
+        ['1d', 86_400_000],
+      ],
+      bad: ['24h1m', '86400001ms', '2d', '5', '-1s', '1.5h'],
+    },
+    pushLease: {
+      good: [
+        ['3s', 3_000],
+        ['15s', 15_000],
+      ],
+      bad: ['2999ms', '15001ms'],
+    },
+    helloTimeout: {
+      good: [
+        ['1s', 1_000],
+        ['10s', 10_000],
+      ],
+      bad: ['999ms', '10001ms'],
+    },
+    pingInterval: {
+      good: [
+        ['1s', 1_000],
+        ['30s', 30_000],
+      ],
+      bad: ['999ms', '30001ms'],
+    },
+    socketQueueBytes: {
+      good: [
+        ['262144', 262_144],
+        ['1048576', 1_048_576],
+      ],
+      bad: ['262143', '1048577'],
+    },
+    drainTimeout: {
+      good: [
+        ['0ms', 0],
+        ['1m', 60_000],
+      ],
+      bad: ['60001ms'],
+    },
+  };
+  for (const name of SETTING_NAMES) {
+    test(name, () => {
+      for (const [text, value] of cases[name].good) expect(readSettings([name], flags({ [name]: text }))[name], text).toEqual(value);
+      for (const text of cases[name].bad) {
+        expect(
+          problems(() => readSettings([name], flags({ [name]: text }))),
+          text,
+        ).toContain(flagOf(name));
+      }
+    });
+  }
+});
+
+test('every default is one that the setting itself takes', () => {
+  const values = readSettings(SETTING_NAMES, variables({}));
+  for (const name of SETTING_NAMES) expect(values[name] === undefined, name).toBe(SETTINGS[name].fallback === undefined);
+});
+
+test('a flag wins over its variable, and a variable over the default', () => {
+  const environment = { QIM_PORT: '7801' };
+  expect(readSettings(['port'], { flags: { port: '7802' }, environment }).port).toBe(7802);
+  expect(readSettings(['port'], { flags: {}, environment }).port).toBe(7801);
+  expect(readSettings(['port'], variables({})).port).toBe(7700);
+});
+
+test('names of flags and variables follow the key', () => {
+  expect([flagOf('jwtSecretFile'), variableOf('jwtSecretFile')]).toEqual(['--jwt-secret-file', 'QIM_JWT_SECRET_FILE']);
+  expect([flagOf('dev'), variableOf('dev')]).toEqual(['--dev', 'QIM_DEV']);
+});
+
+test('all problems are told at once, under the name by which the value came', () => {
+  const sources = { flags: { port: '99999' }, environment: { QIM_LOG_LEVEL: 'loud', QIM_PROT: '80', QIM_HELLO_TIMEOUT: '1h' } };
+  const told = problems(() => loadConfig(sources));
+  for (const name of ['--port', 'QIM_LOG_LEVEL', 'QIM_PROT', 'QIM_HELLO_TIMEOUT', '--jwt-secret-file']) expect(told).toContain(name);
+  expect(told.split('\n')).toHaveLength(1 + 5);
+});
+
+test('a QIM_ variable that is no setting is a problem, and QIM_TEST_ ones are not looked at', () => {
+  expect(problems(() => readSettings(['data'], variables({ QIM_STROE: 'x' })))).toBe('QIM_STROE: there is no such setting');
+  expect(readSettings(['data'], variables({ QIM_TEST_INSTALL: '0', HOME: '/' })).data).toBe('./qim-data');
+});
+
+test('a secret value is never echoed, whatever is wrong with it', () => {
+  const secret = 'hunter2';
+  const bad = [`redis+cluster://:${secret}@h`, `http://:${secret}@h`, `redis://:${secret}@h:port`];
+  for (const value of bad) {
+    const told = problems(() => loadConfig(variables({ QIM_STORE: value, QIM_JWKS_URL: secret, QIM_NOPE: secret })));
+    expect(told).toContain('QIM_STORE');
+    expect(told).not.toContain(secret);
+  }
+});
+
+test('a store and a replica count that come later say so', () => {
+  expect(problems(() => readSettings(['store'], flags({ store: 'redis+cluster://h' })))).toContain('later version');
+  expect(problems(() => readSettings(['ackReplicas'], flags({ ackReplicas: '1' })))).toContain('later version');
+});
+
+describe('settings that contradict each other are refused', () => {
+  const refused: readonly (readonly [string, Partial<Record<SettingName, string>>, string])[] = [
+    ['no way to check tokens', {}, 'tokens cannot be checked'],
+    ['--dev on an address that others reach', { dev: 'true', host: '0.0.0.0' }, 'loopback'],
+    ['--dev on a name', { dev: 'true', host: 'chat.example' }, 'loopback'],
+    ['a secret and a JWKS', { jwtSecretFile: 'f', jwksUrl: 'https://h' }, 'give one of them'],
+    ['--dev and a JWKS', { dev: 'true', jwksUrl: 'https://h' }, '--jwks-url'],
+    ['an embedded gateway without push', { dev: 'true', roles: 'gateway' }, 'needs push'],
+  ];
+  for (const [name, given, words] of refused) {
+    test(name, () => expect(problems(() => loadConfig(flags(given)))).toContain(words));
+  }
+
+  test('and what goes together is taken', () => {
+    for (const host of ['127.0.0.1', '127.1.2.3', '::1', 'localhost']) expect(loadConfig(flags({ dev: 'true', host })).host).toBe(host);
+    expect(loadConfig(flags({ dev: 'true', jwtSecretFile: 'f' })).dev).toBe(true);
+    expect(loadConfig(flags({ jwtSecretFile: 'f', roles: 'gateway', store: 'redis://h' })).roles).toEqual(['gateway']);
+    expect(loadConfig(flags({ jwtSecretFile: 'f', roles: 'session' })).roles).toEqual(['session']);
+  });
+});
+
+test('docs/configuration.md is what the table says', () => {
+  const file = readFileSync(new URL('../../../docs/configuration.md', import.meta.url), 'utf8');
+  expect(file).toBe(configurationDoc());
+});
