@@ -62,6 +62,12 @@ export const AMEND_TRIES_MAX = 3;
 export const CLIENT_FRAME_BYTES_MAX = 256 * 1024;
 /** HTTP bodies: the same bound as frames. */
 export const HTTP_BODY_BYTES_MAX = CLIENT_FRAME_BYTES_MAX;
+/** A larger frame or body is still read up to here, so that its sender gets an answer rather than a cut line. */
+export const CLIENT_FRAME_READ_BYTES_MAX = 4 * CLIENT_FRAME_BYTES_MAX;
+/** A request id of the caller's own goes into logs and back into a header. */
+export const REQUEST_ID_CHARS_MAX = 64;
+/** How long /readyz waits for the store before it says no. */
+export const READY_TIMEOUT_MS = 2_000;
 /** Calls in flight per connection; the next one is refused, not queued. */
 export const CALLS_IN_FLIGHT_MAX = 64;
 /** What one socket may have waiting before it is told to list again, and is closed. Tunable. */
@@ -85,6 +91,11 @@ export const RELEASE_DEADLINE_MS = 5_000;
 export const STOP_SIGNAL_REPEAT_MS = 500;
 /** HS256 secrets: as long as the hash, below which guessing the key is the cheapest attack. */
 export const JWT_SECRET_BYTES_MIN = 32;
+/** How old keys of a JWKS URL may be: a key that was withdrawn is refused after it at the latest. */
+export const JWKS_AGE_MS_MAX = 10 * 60 * 1000;
+/** Between two looks for a key that the last answer did not have: unknown key ids cost the key server no more. */
+export const JWKS_COOLDOWN_MS = 30_000;
+export const JWKS_TIMEOUT_MS = 5_000;
 /** A JWT of ours is some 300 bytes; a foreign one with many claims stays below this. */
 export const TOKEN_CHARS_MAX = 8 * 1024;
 
@@ -129,3 +140,63 @@ export const OUTBOX_BATCH_MAX = 256;
 export const OUTBOX_LEASE_MS = 15_000;
 /** A third of it is the time between renewals; shorter ones would be lost to a pause of the process. */
 export const OUTBOX_LEASE_MS_MIN = 3_000;
+/** Writes that share one transaction of the embedded store, and one flush: some 20 ms of the event loop. */
+export const EMBEDDED_BATCH_MAX = 512;
+/** Address space that the embedded store maps at first; it doubles when the file outgrows it. Tunable. */
+export const EMBEDDED_MAP_BYTES_DEFAULT = 1024 * 1024 * 1024;
+/** Records that one list reads before other work of the process gets its turn: some 5 ms. */
+export const EMBEDDED_READ_SLICE = 2_000;
+/** Expired entries that one commit to the embedded store clears away: bounded work for each. */
+export const EXPIRED_CLEARED_MAX = 64;
+/** One read of the outbox waits so long for the first entry: a partition that was busy joins the next read within it. */
+export const PUSH_READ_WAIT_MS = 1_000;
+/** First and longest wait before a delivery that the store did not answer is tried again; it doubles in between. */
+export const PUSH_RETRY_MIN_MS = 50;
+export const PUSH_RETRY_MAX_MS = 5_000;
+/** Tries of an entry whose record is damaged before it is set aside: a record that was rewritten meanwhile is met again whole. */
+export const PUSH_TRIES_MAX = 3;
+/** Conversations of one partition that are delivered at the same time: each holds its members in memory meanwhile. */
+export const PUSH_CONVERSATIONS_IN_FLIGHT_MAX = 16;
+
+// What @qim/client keeps to.
+
+/** A call without an answer by then has failed; when nothing at all was heard meanwhile, the link is given up too. */
+export const CALL_TIMEOUT_MS = 15_000;
+/** Calls that wait in the client for one of the CALLS_IN_FLIGHT_MAX places; the next one is refused. */
+export const CLIENT_CALLS_WAITING_MAX = 1_024;
+/** From opening a socket to the welcome. */
+export const CONNECT_TIMEOUT_MS = 10_000;
+/** Reconnect pauses double from the first to the last, each shortened by up to half at random. */
+export const RECONNECT_PAUSE_MS_MIN = 500;
+export const RECONNECT_PAUSE_MS_MAX = 30_000;
+/** After a close that asks to come back at once: a random part of this, so that a server's clients do not come as one. */
+export const RECONNECT_PROMPT_MS_MAX = 500;
+/** A link that held this long starts the pauses over; a shorter one counts as one more failure. */
+export const CONNECTION_STABLE_MS = 10_000;
+/** Pauses between two tries of one call, as with reconnecting. */
+export const CALL_RETRY_PAUSE_MS_MIN = 250;
+export const CALL_RETRY_PAUSE_MS_MAX = 5_000;
+/** How long a send is tried again under its one client message id; far below the life of a de-duplication entry. */
+export const SEND_RETRY_MS_MAX = 60_000;
+/** Messages that wait to be sent or have failed; the next one is refused, not dropped. */
+export const CLIENT_OUTBOX_MAX = 1_000;
+/** A push may be lost: the list is read again this often. */
+export const RELIST_INTERVAL_MS = 5 * 60 * 1000;
+/** Events of one moment read their conversations once. */
+export const LIST_REFRESH_DELAY_MS = 50;
+/** More changed conversations than this cost less as one new list. */
+export const LIST_REFRESH_MAX = 50;
+/** GetConversation calls at once: an eighth of what one connection may have in flight. */
+export const LIST_REFRESH_PARALLEL_MAX = 8;
+/** Entries that a client's list holds; each list again reads them all. */
+export const CLIENT_LIST_ENTRIES_MAX = 2_000;
+/** Messages that one open conversation holds, some 5 MB of chat; the oldest make room. */
+export const CLIENT_WINDOW_MESSAGES_MAX = 10_000;
+/** Pages that a return reads forward; past 10 000 messages it starts again from the newest. */
+export const CATCH_UP_PAGES_MAX = 50;
+/** Pushes that wait for the messages before them; further ones are dropped, and history brings them. */
+export const CLIENT_PUSHES_WAITING_MAX = 1_000;
+/** Read marks of one moment become one call for each conversation. */
+export const MARK_READ_DELAY_MS = 300;
+/** Conversations whose read mark waits for the link; further ones are dropped, and showing the message asks again. */
+export const READ_MARKS_WAITING_MAX = 1_000;
