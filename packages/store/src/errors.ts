@@ -39,6 +39,15 @@ export function unavailable(what: string, cause?: unknown): MessageStoreError<'S
   return new MessageStoreError('StoreUnavailable', { what }, `the store did not answer: ${what}`, { cause });
 }
 
+/** What the caller judged has changed meanwhile; nothing was written. */
+export function aborted(): MessageStoreError<'Aborted'> {
+  return new MessageStoreError('Aborted', {}, 'changed by others meanwhile');
+}
+
+export function idempotencyConflict(): MessageStoreError<'IdempotencyConflict'> {
+  return new MessageStoreError('IdempotencyConflict', {}, 'the clientMessageId was used before for other content');
+}
+
 export function isDamage(error: unknown): error is DamageError {
   return isQimError(error) && (error.code === 'CorruptRecord' || error.code === 'UnsupportedVersion');
 }

@@ -1,0 +1,163 @@
+/** The commit and amend steps of the reference model: every check first, then every write, without an await between. */
+import {
+  ConversationKind,
+  type ConversationSeq,
+  DEDUP_WEEK_MS,
+  forbidden,
+  GROUP_MEMBERS_MAX,
+  HistoryVisibility,
+  type Message,
+  MessageType,
+  notMember,
+  Role,
+  resourceLimit,
+  SEQ_MAX,
+  SEQ_ZERO,
+} from '@qim/proto';
+import { aborted, idempotencyConflict } from '../errors.js';
+import { sameFingerprint } from '../message/dedup-entry.js';
+import { initialFacts } from '../message/facts.js';
+import { requestFingerprint } from '../message/fingerprint.js';
+import type {
+  AmendOutcome,
+  AmendRequest,
+  CommitOutcome,
+  CommitRequest,
+  MembershipChange,
+  NewConversation,
+} from '../message/message-store.js';
+import { amendedRecord, changesNothing, committedRecord } from '../message/record.js';
+import type { MemberEntry } from '../message/summary.js';
+import type { MemoryConversation, MemoryState } from './state.js';
+
+export function commit(state: MemoryState, request: CommitRequest): CommitOutcome {
+  const { tenantId, conversationId, create } = request;
+  const existing = state.conversation(tenantId, conversationId);
+  const duplicate = existing && findDuplicate(state, existing, request);
+  if (duplicate !== undefined) return duplicate;
+  if (existing === undefined && create === undefined) throw notMember();
+  if (existing !== undefined && create?.onlyNew) throw aborted();
+  if (existing !== undefined) checkAdmission(existing, request);
+  const conversation = existing ?? newConversation(create as NewConversation);
+  if (request.change !== undefined) checkChange(conversation, request, request.change);
+  const { facts } = conversation;
+  const conversationSeq = (Math.max(facts.lastSequence, facts.reservedThrough) + 1) as ConversationSeq;
+  if (conversationSeq > SEQ_MAX) throw resourceLimit('sequences', SEQ_MAX);
+
+  const created = existing === undefined;
+  if (created) state.addConversation(tenantId, conversationId, conversation);
+  return write(state, conversation, request, conversationSeq, created);
+}
+
+function write(
+  state: MemoryState,
+  conversation: MemoryConversation,
+  request: CommitRequest,
+  conversationSeq: ConversationSeq,
+  created: boolean,
+): CommitOutcome {
+  const { facts } = conversation;
+  const committedAtMs = Math.max(state.now(), facts.lastCommittedAtMs);
+  const record = committedRecord(request, { conversationSeq, prevSequence: facts.lastSequence, committedAtMs });
+  conversation.records.set(conversationSeq, record);
+  conversation.facts = {
+    ...facts,
+    lastSequence: conversationSeq,
+    lastCommittedAtMs: committedAtMs,
+    previewSequence: request.type === MessageType.Control ? facts.previewSequence : conversationSeq,
+  };
+  applyChange(conversation, request.change, conversationSeq);
+  const { messageId, activityId, tenantId, conversationId } = request;
+  const entry = { conversationSeq, messageId, activityId, committedAtMs, fingerprint: requestFingerprint(request) };
+  conversation.dedup.set(dedupKey(request), { ...entry, week: weekOf(state) });
+  const kind = created ? 'created' : request.change ? 'membership' : 'committed';
+  state.addEntry({ kind, tenantId, conversationId, conversationSeq });
+  return { duplicate: false, conversationSeq, messageId, activityId, committedAtMs, created, message: { record, epoch: facts.epoch } };
+}
+
+function dedupKey(request: CommitRequest): string {
+  return JSON.stringify([request.sender.userId, request.clientMessageId]);
+}
+
+function weekOf(state: MemoryState): number {
+  return Math.floor(state.now() / DEDUP_WEEK_MS);
+}
+
+function findDuplicate(state: MemoryState, conversation: MemoryConversation, request: CommitRequest): CommitOutcome | undefined {
+  const entry = conversation.dedup.get(dedupKey(request));
+  if (entry === undefined || entry.week < weekOf(state) - 1) return undefined;
+  if (!sameFingerprint(entry.fingerprint, requestFingerprint(request))) throw idempotencyConflict();
+  const record = conversation.members.has(request.sender.userId) ? conversation.records.get(entry.conversationSeq) : undefined;
+  const { conversationSeq, messageId, activityId, committedAtMs } = entry;
+  const message: Message | undefined = record && { record, epoch: conversation.facts.epoch };
+  return { duplicate: true, conversationSeq, messageId, activityId, committedAtMs, created: false, message };
+}
+
+function newConversation({ kind, title, settings, members }: NewConversation): MemoryConversation {
+  const one = 1 as ConversationSeq;
+  const pair = kind === ConversationKind.Direct ? members.map((member) => member.userId) : [];
+  return {
+    facts: initialFacts(kind, title, settings, pair),
+    members: new Map(members.map(({ userId, role }): [typeof userId, MemberEntry] => [userId, { role, joinedSeq: one, visibleFrom: one }])),
+    records: new Map(),
+    dedup: new Map(),
+    amendments: new Map(),
+  };
+}
+
+function checkAdmission(conversation: MemoryConversation, request: CommitRequest): void {
+  const member = conversation.members.get(request.sender.userId);
+  if (member === undefined) throw notMember();
+  const { onlyAdminsPost } = conversation.facts.settings;
+  const needs = request.needs === 'post' ? (onlyAdminsPost ? 'admin' : 'member') : request.needs;
+  const least = { member: Role.Member, admin: Role.Admin, owner: Role.Owner }[needs];
+  if (member.role < least) throw forbidden(needs);
+}
+
+function checkChange({ members }: MemoryConversation, request: CommitRequest, change: MembershipChange): void {
+  if (change.kind === 'join') {
+    if (change.userIds.some((userId) => members.has(userId))) throw aborted();
+    if (members.size + change.userIds.length > GROUP_MEMBERS_MAX) throw resourceLimit('members', GROUP_MEMBERS_MAX);
+    return;
+  }
+  const sender = request.sender.userId;
+  const senderRole = members.get(sender)?.role ?? 0;
+  for (const userId of change.userIds) {
+    const role = members.get(userId)?.role;
+    if (role === undefined || (userId !== sender && role >= senderRole)) throw aborted();
+  }
+}
+
+function applyChange({ facts, members }: MemoryConversation, change: MembershipChange | undefined, joinedSeq: ConversationSeq): void {
+  for (const userId of change?.userIds ?? []) {
+    const visibleFrom = facts.settings.historyVisibility === HistoryVisibility.All ? (1 as ConversationSeq) : joinedSeq;
+    if (change?.kind === 'join') members.set(userId, { role: Role.Member, joinedSeq, visibleFrom });
+    else members.delete(userId);
+  }
+}
+
+export function amend(state: MemoryState, request: AmendRequest): AmendOutcome {
+  const { tenantId, conversationId, conversationSeq, activityId } = request.target;
+  const conversation = state.conversation(tenantId, conversationId);
+  const actor = conversation?.members.get(request.actor);
+  if (conversation === undefined || actor === undefined) throw notMember();
+  if (request.needs === 'admin' && actor.role < Role.Admin) throw forbidden('admin');
+  const { facts } = conversation;
+  const target = conversation.records.get(conversationSeq);
+  if (target?.activityId !== activityId) return { kind: 'changed' };
+  if (changesNothing(request)) return { kind: 'amended', message: { record: target, epoch: facts.epoch } };
+
+  const record = amendedRecord({ ...request, target }, state.now());
+  conversation.records.set(conversationSeq, record);
+  conversation.facts = { ...facts, amendmentNumber: facts.amendmentNumber + 1 };
+  conversation.amendments.set(conversationSeq, conversation.facts.amendmentNumber);
+  state.addEntry({ kind: 'amended', tenantId, conversationId, conversationSeq });
+  return { kind: 'amended', message: { record, epoch: facts.epoch } };
+}
+
+/** Leaves a hole after the newest record. */
+export function skipSequences(conversation: MemoryConversation, count: number): void {
+  const { facts } = conversation;
+  const from = Math.max(facts.lastSequence, facts.reservedThrough, SEQ_ZERO);
+  conversation.facts = { ...facts, reservedThrough: (from + count) as ConversationSeq };
+}

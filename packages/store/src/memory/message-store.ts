@@ -1,0 +1,160 @@
+/** Reads of the reference model. It has no bytes that could be damaged; facts alone may be missing. */
+import {
+  EXACT_UNREAD_SCAN_LIMIT,
+  HISTORY_PAGE_BYTES_MAX,
+  type MessageContent,
+  type MessageRecord,
+  MessageStatus,
+  MessageType,
+  notMember,
+  SEQ_ZERO,
+  SNIPPET_BYTES_MAX,
+  type TenantId,
+  type UserId,
+  utf8Bytes,
+} from '@qim/proto';
+import { corrupt } from '../errors.js';
+import type { HistoryPage, HistoryQuery, MessageStore } from '../message/message-store.js';
+import type { ConversationReading, ConversationState, Preview } from '../message/summary.js';
+import type { StoreObserver } from '../store.js';
+import { amend, commit } from './commit.js';
+import type { MemoryConversation, MemoryState } from './state.js';
+
+export function memoryMessageStore(state: MemoryState, observer: StoreObserver): MessageStore {
+  const readConversations: MessageStore['readConversations'] = async (tenantId, userId, states) =>
+    states.map((asked) => {
+      const conversation = state.conversation(tenantId, asked.conversationId);
+      if (conversation !== undefined) return readOne(conversation, userId, asked);
+      observer.damage?.('factsMissing');
+      return factsMissing(tenantId, asked);
+    });
+
+  return {
+    commit: async (request) => commit(state, request),
+    amend: async (request) => amend(state, request),
+    async readMessages(tenantId, conversationId, sequences) {
+      const conversation = state.conversation(tenantId, conversationId);
+      return sequences.map((sequence) => {
+        const record = conversation?.records.get(sequence);
+        return record && conversation && { record, epoch: conversation.facts.epoch };
+      });
+    },
+    readHistory: async (query) => readHistory(state, query),
+    async readConversation(tenantId, conversationId, userId) {
+      const conversation = state.conversation(tenantId, conversationId);
+      return { facts: conversation?.facts, member: conversation?.members.get(userId) };
+    },
+    async readMembers(tenantId, conversationId) {
+      const members = [...(state.conversation(tenantId, conversationId)?.members ?? [])];
+      return new Map(members.sort(([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b))));
+    },
+    readConversations,
+    async conversationSummaries(tenantId, userId, states) {
+      const readings = await readConversations(tenantId, userId, states);
+      return readings.map((reading) => {
+        if (reading.kind === 'damaged') throw reading.error;
+        return reading.summary;
+      });
+    },
+  };
+}
+
+function readHistory(state: MemoryState, query: HistoryQuery): HistoryPage {
+  const conversation = state.conversation(query.tenantId, query.conversationId);
+  const member = conversation?.members.get(query.userId);
+  if (conversation === undefined || member === undefined) throw notMember();
+  const floor = Math.max(member.visibleFrom - 1, query.clearedSeq);
+  const visible = [...conversation.records.values()].filter((record) => record.conversationSeq > floor);
+  const { position } = query;
+  const { epoch } = conversation.facts;
+  if (position !== 'newest' && 'after' in position) {
+    const following = visible.filter((record) => record.conversationSeq > position.after);
+    const records = following.slice(0, pageLength(following, query.limit));
+    return { records, hasMore: records.length < following.length, epoch };
+  }
+  const preceding = position === 'newest' ? visible : visible.filter((record) => record.conversationSeq < position.before);
+  const newestFirst = preceding.reverse();
+  const records = newestFirst.slice(0, pageLength(newestFirst, query.limit)).reverse();
+  return { records, hasMore: records.length < newestFirst.length, epoch };
+}
+
+/** How many of them fit one page: at least one. */
+function pageLength(records: readonly MessageRecord[], limit: number): number {
+  let bytes = 0;
+  for (const [i, record] of records.entries()) {
+    bytes += contentBytes(record.content);
+    if (i === limit || (i > 0 && bytes > HISTORY_PAGE_BYTES_MAX)) return i;
+  }
+  return records.length;
+}
+
+function contentBytes(content: MessageContent): number {
+  if (content.kind === 'text') return utf8Bytes(content.text);
+  if (content.kind === 'data') return content.data.length;
+  return content.kind === 'control' ? utf8Bytes(JSON.stringify(content.control)) : 0;
+}
+
+function readOne(conversation: MemoryConversation, userId: UserId, { conversationId, watermark }: ConversationState): ConversationReading {
+  const { facts, members, records } = conversation;
+  const head = records.get(facts.lastSequence);
+  const latest = facts.lastSequence;
+  const ahead = watermark > latest;
+  const saturated = latest - watermark > EXACT_UNREAD_SCAN_LIMIT;
+  const window = saturated ? [] : [...records.values()].filter((record) => record.conversationSeq > watermark);
+  const isControl = (record: MessageRecord) => record.type === MessageType.Control;
+  const foreign = window.filter((record) => !isControl(record) && record.sender.userId !== userId);
+  const unread = foreign.filter(({ status }) => status === MessageStatus.Normal || status === MessageStatus.Edited);
+  const mentioning = unread.filter(({ mentions }) => mentions.all || mentions.userIds.includes(userId));
+  const exact = !saturated && !ahead;
+  const { kind, title, settings, pair, epoch, amendmentNumber } = facts;
+  return {
+    kind: 'sound',
+    summary: {
+      conversationId,
+      latestConversationSeq: latest,
+      lastActivityId: head?.activityId,
+      lastMessageId: head?.messageId,
+      unreadCount: saturated ? EXACT_UNREAD_SCAN_LIMIT : unread.length,
+      unreadExact: exact,
+      mentionCount: exact ? mentioning.length : undefined,
+    },
+    listing: {
+      kind,
+      title,
+      settings,
+      pair,
+      epoch,
+      amendmentNumber,
+      preview: previewOf([...records.values()].filter((record) => !isControl(record)).at(-1)),
+      previewDamage: undefined,
+      member: members.get(userId),
+      watermarkAhead: ahead,
+    },
+    evidence: {
+      scanned: window.length,
+      own: window.filter((record) => !isControl(record) && record.sender.userId === userId).length,
+      control: window.filter(isControl).length,
+      recalled: foreign.filter(({ status }) => status === MessageStatus.Recalled).length,
+      deleted: foreign.filter(({ status }) => status === MessageStatus.Deleted).length,
+      chainUnbroken: window.length > 0,
+    },
+  };
+}
+
+function previewOf(record: MessageRecord | undefined): Preview | undefined {
+  if (record === undefined) return undefined;
+  const { messageId, conversationSeq, type, status, committedAtMs, content } = record;
+  const text = content.kind === 'text' ? content.text : content.kind === 'data' ? content.contentType : '';
+  let snippet = '';
+  for (const char of text) {
+    if (utf8Bytes(snippet + char) > SNIPPET_BYTES_MAX) break;
+    snippet += char;
+  }
+  const truncated = snippet.length < text.length;
+  return { messageId, conversationSeq, type, status, senderUserId: record.sender.userId, snippet, truncated, committedAtMs };
+}
+
+function factsMissing(tenantId: TenantId, { conversationId }: ConversationState): ConversationReading {
+  const error = corrupt(tenantId, conversationId, 'factsMissing', SEQ_ZERO);
+  return { kind: 'damaged', conversationId, error, listing: undefined, member: undefined, memberKnown: true };
+}

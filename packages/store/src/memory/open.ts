@@ -1,0 +1,39 @@
+/**
+ * The reference model: the least code that is right, written from the contracts alone. Nothing survives the process.
+ *
+ * It shares no reading code with the real backends, so that it can disagree with them; its one use is in tests.
+ */
+import { type ConversationId, notMember, type TenantId } from '@qim/proto';
+import type { Store, StoreOptions } from '../store.js';
+import { skipSequences } from './commit.js';
+import { memoryDirectory } from './directory.js';
+import { memoryMessageStore } from './message-store.js';
+import { memoryOutbox } from './outbox.js';
+import { MemoryState } from './state.js';
+
+export interface MemoryStore extends Store {
+  readonly testing: {
+    /** The next `count` sequences of the conversation will not be given. */
+    skipSequences(tenantId: TenantId, conversationId: ConversationId, count: number): void;
+  };
+}
+
+export function openMemoryStore(options: StoreOptions = {}): MemoryStore {
+  const state = new MemoryState(options.now ?? Date.now);
+  return {
+    messages: memoryMessageStore(state, options.observer ?? {}),
+    directory: memoryDirectory(),
+    outbox: memoryOutbox(state),
+    ackDurability: 'memory',
+    description: 'memory of this process',
+    ping: async () => {},
+    close: async () => {},
+    testing: {
+      skipSequences(tenantId, conversationId, count) {
+        const conversation = state.conversation(tenantId, conversationId);
+        if (conversation === undefined) throw notMember();
+        skipSequences(conversation, count);
+      },
+    },
+  };
+}

@@ -1,0 +1,100 @@
+/** The outbox of the reference model: a list for each partition, and a lease with a token that rises. */
+import { OUTBOX_BATCH_MAX } from '@qim/proto';
+import type { Outbox, OutboxEntry, OutboxLease } from '../outbox/outbox.js';
+import type { MemoryPartition, MemoryState } from './state.js';
+
+export function memoryOutbox(state: MemoryState): Outbox {
+  const { partitions, now } = state;
+  const partitionOf = (index: number): MemoryPartition => {
+    const partition = partitions[index];
+    if (partition === undefined) throw new RangeError(`no partition ${index}`);
+    return partition;
+  };
+  /** The partition, when the lease still holds. */
+  const owned = (lease: OutboxLease): MemoryPartition | undefined => {
+    const partition = partitionOf(lease.partition);
+    const holds = partition.owner !== undefined && partition.token === lease.token && partition.expiresAtMs > now();
+    return holds ? partition : undefined;
+  };
+
+  return {
+    partitionCount: partitions.length,
+
+    async acquire(index, ownerId, leaseMs) {
+      const partition = partitionOf(index);
+      const held = partition.owner !== undefined && partition.expiresAtMs > now();
+      if (held && partition.owner !== ownerId) return undefined;
+      if (!held) {
+        partition.token += 1;
+        partition.readThrough = 0;
+      }
+      partition.owner = ownerId;
+      partition.expiresAtMs = now() + leaseMs;
+      return { partition: index, token: partition.token };
+    },
+
+    async renew(lease, leaseMs) {
+      const partition = owned(lease);
+      if (partition !== undefined) partition.expiresAtMs = now() + leaseMs;
+      return partition !== undefined;
+    },
+
+    async release(lease) {
+      const partition = owned(lease);
+      if (partition !== undefined) partition.owner = undefined;
+    },
+
+    async read(leases, waitMs, signal) {
+      const take = () => leases.flatMap((lease) => takeNext(owned(lease)));
+      const entries = take();
+      if (entries.length > 0 || waitMs === 0 || signal.aborted) return { entries, poison: [] };
+      await nextEntry(state, waitMs, signal);
+      return { entries: take(), poison: [] };
+    },
+
+    async acknowledge(lease, entryIds) {
+      const partition = owned(lease);
+      if (partition === undefined) return false;
+      partition.entries = partition.entries.filter(({ entry }) => !entryIds.includes(entry.entryId));
+      return true;
+    },
+
+    async setAside(lease, entryId, reason) {
+      const partition = owned(lease);
+      if (partition === undefined) return false;
+      partition.entries = partition.entries.filter(({ entry }) => entry.entryId !== entryId);
+      partition.poison.set(entryId, reason);
+      return true;
+    },
+
+    async backlog() {
+      const waiting = partitions.flatMap((partition) => partition.entries);
+      const oldest = Math.min(...waiting.map(({ atMs }) => atMs));
+      const poison = partitions.reduce((sum, partition) => sum + partition.poison.size, 0);
+      return { entries: waiting.length, oldestMs: waiting.length === 0 ? 0 : now() - oldest, poison };
+    },
+  };
+}
+
+/** The next entries that this owner has not had. */
+function takeNext(partition: MemoryPartition | undefined): OutboxEntry[] {
+  if (partition === undefined) return [];
+  const next = partition.entries.filter(({ number }) => number > partition.readThrough).slice(0, OUTBOX_BATCH_MAX);
+  partition.readThrough = next.at(-1)?.number ?? partition.readThrough;
+  return next.map(({ entry }) => entry);
+}
+
+/** Resolves with the next entry, after `waitMs`, or with the signal. */
+function nextEntry(state: MemoryState, waitMs: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer);
+      state.onEntry.delete(done);
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = setTimeout(done, waitMs);
+    state.onEntry.add(done);
+    signal.addEventListener('abort', done);
+  });
+}
