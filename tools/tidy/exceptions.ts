@@ -1,0 +1,12 @@
+/**
+ * Where a rule does not hold, and why. The list may only shrink: an entry that nothing needs any more is itself a finding.
+ * `times` is the number of findings that the entry covers, so that a file with one exception cannot quietly get a second.
+ */
+export interface Exception {
+  readonly rule: string;
+  readonly path: string;
+  readonly times: number;
+  readonly why: string;
+}
+
+export const EXCEPTIONS: readonly Exception[] = [];
