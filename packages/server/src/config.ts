@@ -98,6 +98,9 @@ function contradictions(config: Partial<Config>): string[] {
   if (dev === true && config.jwksUrl !== undefined) {
     problems.push('--dev signs tokens itself: it does not go with --jwks-url');
   }
+  if ((config.jwksIssuer !== undefined || config.jwksAudience !== undefined) && config.jwksUrl === undefined) {
+    problems.push('--jwks-issuer and --jwks-audience go with --jwks-url');
+  }
   if (dev === false && config.jwtSecretFile === undefined && config.jwksUrl === undefined) {
     problems.push('tokens cannot be checked: give --jwt-secret-file or --jwks-url, or --dev to try qim out on this machine');
   }

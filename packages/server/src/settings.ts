@@ -97,6 +97,16 @@ export const SETTINGS = {
     secret: true,
     doc: 'JWKS of RS256, ES256 or EdDSA keys that sign the tokens, in place of a secret. MintToken is then not served.',
   }),
+  jwksIssuer: unset({
+    ...text('TEXT', 'the issuer as its tokens have it'),
+    fallback: undefined,
+    doc: 'With --jwks-url: the claim iss that a token must have. Not set: not looked at.',
+  }),
+  jwksAudience: unset({
+    ...text('TEXT', 'the audience as the tokens have it'),
+    fallback: undefined,
+    doc: 'With --jwks-url: what the claim aud of a token must hold. Set it when the issuer signs tokens for other services too.',
+  }),
   requireDurable: set({
     ...toggle,
     fallback: 'false',

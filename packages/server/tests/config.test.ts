@@ -62,6 +62,8 @@ describe('each setting is taken at its bounds and refused past them', () => {
     },
     jwtSecretFile: { good: [['/f', '/f']], bad: [''] },
     jwksUrl: { good: [['https://h/k', new URL('https://h/k')]], bad: ['', 'h', 'file:///k'] },
+    jwksIssuer: { good: [['https://h', 'https://h']], bad: [''] },
+    jwksAudience: { good: [['qim', 'qim']], bad: [''] },
     requireDurable: { good: [['true', true]], bad: ['on'] },
     ackReplicas: { good: [['0', 0]], bad: ['1', '-1', 'all', ''] },
     logLevel: {
@@ -179,6 +181,8 @@ describe('settings that contradict each other are refused', () => {
     ['--dev on a name', { dev: 'true', host: 'chat.example' }, 'loopback'],
     ['a secret and a JWKS', { jwtSecretFile: 'f', jwksUrl: 'https://h' }, 'give one of them'],
     ['--dev and a JWKS', { dev: 'true', jwksUrl: 'https://h' }, '--jwks-url'],
+    ['an issuer without a JWKS', { dev: 'true', jwksIssuer: 'x' }, '--jwks-url'],
+    ['an audience without a JWKS', { dev: 'true', jwksAudience: 'x' }, '--jwks-url'],
     ['an embedded gateway without push', { dev: 'true', roles: 'gateway' }, 'needs push'],
   ];
   for (const [name, given, words] of refused) {

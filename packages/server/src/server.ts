@@ -1,0 +1,100 @@
+/**
+ * The server in one process: `startServer` opens, starts and announces everything in order, and hands back how to stop it.
+ *
+ * Start: store, delivery side, gateway. Stop: /readyz says 503, the gateway drains, the delivery side lets go, the store
+ * closes. Nothing global is touched, so that several servers live in one process, as in tests.
+ */
+import { randomBytes } from 'node:crypto';
+import { RELEASE_DEADLINE_MS } from '@qim/proto';
+import type { Store } from '@qim/store';
+import { DEV_BANNER, MEMORY_WARNING, readyLine, startLines } from './announce.js';
+import { StartError } from './errors.js';
+import { Lifecycle } from './lifecycle.js';
+import { listen } from './listen.js';
+import { createLog, type Log } from './log.js';
+import { createMetrics, type Metrics } from './metrics.js';
+import { type OpenStore, openStore } from './open-store.js';
+import { findPageFolder } from './page.js';
+import { ensureDevSecret, readSecrets, type Secrets } from './secrets.js';
+import type { Config } from './settings.js';
+import { wire } from './wire.js';
+
+/** What a server has of the world outside. */
+export interface ServerIo {
+  /** Standard output: banner and ready line. A line without its end, as below. */
+  readonly out: (line: string) => void;
+  /** Standard error: logs and warnings. */
+  readonly err: (line: string) => void;
+  /** Unix milliseconds. */
+  readonly now: () => number;
+  readonly random: (bytes: number) => Buffer;
+  readonly openStore: OpenStore;
+  /** Undefined: there is no page to serve. */
+  readonly pageFolder: string | undefined;
+}
+
+/** The real world, but for where lines go. */
+export function serverIo(lines: Pick<ServerIo, 'out' | 'err'>): ServerIo {
+  return { ...lines, now: Date.now, random: randomBytes, openStore, pageFolder: findPageFolder() };
+}
+
+export interface RunningServer {
+  /** What a browser opens, such as http://127.0.0.1:7700/. */
+  readonly url: string;
+  readonly port: number;
+  /** Finishes what is in flight within `drainTimeout`, closes everything. Called again it waits for the same stop. */
+  stop(): Promise<void>;
+}
+
+/** @throws StartError; nothing stays open then */
+export async function startServer(config: Config, io: ServerIo): Promise<RunningServer> {
+  const log = createLog(config.logLevel, io.err);
+  const lifecycle = new Lifecycle(log);
+  try {
+    return await start(config, io, log, lifecycle);
+  } catch (error) {
+    await lifecycle.stop();
+    throw error;
+  }
+}
+
+async function start(config: Config, io: ServerIo, log: Log, lifecycle: Lifecycle): Promise<RunningServer> {
+  const secrets = await secretsOf(config, io);
+  const metrics = createMetrics();
+  const store = await openDurably(config, io, metrics, lifecycle);
+  const { push, gateway } = wire({ config, io, log, metrics, store, secrets, stopping: () => lifecycle.stopping });
+
+  lifecycle.started('push', RELEASE_DEADLINE_MS, () => push.stop());
+  await push.start();
+  lifecycle.started('gateway', config.drainTimeout + RELEASE_DEADLINE_MS, () => gateway.stop(config.drainTimeout));
+  const { url, port } = await listen(gateway, config);
+
+  announce(config, io, store);
+  io.out(readyLine(url));
+  return { url, port, stop: () => lifecycle.stop() };
+}
+
+/** Undefined: tokens are checked by a JWKS. */
+async function secretsOf({ dev, data, jwtSecretFile }: Config, io: ServerIo): Promise<Secrets | undefined> {
+  if (jwtSecretFile !== undefined) return readSecrets(jwtSecretFile);
+  return dev ? ensureDevSecret(data, io.random) : undefined;
+}
+
+async function openDurably(config: Config, io: ServerIo, metrics: Metrics, lifecycle: Lifecycle): Promise<Store> {
+  const store = await io.openStore(config, { as: 'server', requireDurable: config.requireDurable, now: io.now, observer: metrics });
+  lifecycle.started('store', RELEASE_DEADLINE_MS, () => store.close());
+  if (config.requireDurable && store.ackDurability === 'memory') {
+    throw new StartError(
+      'NotDurable',
+      `--require-durable: ${store.description} keeps nothing on disk, so an acknowledgement would be worth nothing`,
+    );
+  }
+  return store;
+}
+
+function announce(config: Config, io: ServerIo, store: Store): void {
+  if (config.dev) for (const line of DEV_BANNER) io.out(line);
+  for (const line of startLines(store.description, store.ackDurability)) io.out(line);
+  if (io.pageFolder === undefined) io.out('page: none is served, it is not built (npm run build)');
+  if (store.ackDurability === 'memory') for (const line of MEMORY_WARNING) io.err(line);
+}

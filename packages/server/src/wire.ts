@@ -1,0 +1,1 @@
+/** The rooms put together: who is given what. Nothing is started here. */
