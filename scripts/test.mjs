@@ -45,7 +45,7 @@ async function installSystem() {
     console.log(`not installed: ${plan.reason}. The command is:\n  ${plan.command}`);
     return false;
   }
-  for (const [program, ...args] of plan.commands) {
+  for (const [program = '', ...args] of plan.commands) {
     console.log(`will run: ${[program, ...args].join(' ')}`);
     const { code } = await run(program, args, { cwd: ROOT, env: { DEBIAN_FRONTEND: 'noninteractive' } });
     if (code !== 0) return false;

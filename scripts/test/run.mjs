@@ -9,18 +9,18 @@ import { spawn } from 'node:child_process';
 export function run(program, args, { cwd, env = {} }) {
   return new Promise((resolve) => {
     const child = spawn(program, args, { cwd, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+    /** @type {Buffer[]} */
     const chunks = [];
-    for (const [stream, out] of [
-      [child.stdout, process.stdout],
-      [child.stderr, process.stderr],
-    ]) {
-      stream.on('data', (chunk) => {
+    /** @param {import('node:stream').Readable} from @param {NodeJS.WriteStream} to */
+    const follow = (from, to) => {
+      from.on('data', (chunk) => {
         chunks.push(chunk);
-        out.write(chunk);
+        to.write(chunk);
       });
-    }
-    const output = () => Buffer.concat(chunks).toString();
+    };
+    follow(child.stdout, process.stdout);
+    follow(child.stderr, process.stderr);
     child.on('error', (error) => resolve({ code: 127, output: `${program}: ${error.message}` }));
-    child.on('close', (code) => resolve({ code: code ?? 1, output: output() }));
+    child.on('close', (code) => resolve({ code: code ?? 1, output: Buffer.concat(chunks).toString() }));
   });
 }

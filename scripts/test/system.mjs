@@ -41,6 +41,7 @@ export function planInstall({ needed, has, isRoot, allowed }) {
   if (missing.length === 0) return { kind: 'nothing' };
   const packages = missing.map((one) => one.package);
   const command = `apt-get update && apt-get install -y --no-install-recommends ${packages.join(' ')}`;
+  /** @param {string} reason @returns {Plan} */
   const refuse = (reason) => ({ kind: 'refuse', missing, reason, command });
   if (!allowed) return refuse('QIM_TEST_INSTALL=0 forbids installing');
   if (!has('apt-get')) return refuse('there is no apt-get here; install the same programs in this system’s own way');

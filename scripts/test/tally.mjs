@@ -3,6 +3,8 @@
  * a test that was left out counts as failed, because the run must not look whole; a run of nothing is a failure.
  *
  * @typedef {{ passed: number, failed: number, note?: string }} Count
+ * @typedef {{ numPassedTests: number, numFailedTests: number, numPendingTests: number, numTodoTests: number,
+ *   testResults: { status: string, assertionResults: unknown[] }[] }} Report vitest's, as far as it is read here
  */
 
 /** A command without counts of its own: one item. @param {number} code @returns {Count} */
@@ -19,11 +21,13 @@ export function fromCheck(text, code) {
 
 /** @param {string | undefined} text vitest's JSON report @param {number} code @returns {Count} */
 export function fromVitest(text, code) {
+  /** @type {Report | undefined} */
   const report = parse(text);
   if (report === undefined) return { passed: 0, failed: 1, note: 'vitest ended without a report' };
   const leftOut = report.numPendingTests + report.numTodoTests;
   // A file that cannot be loaded has no tests to count.
   const unloaded = report.testResults.filter((file) => file.status === 'failed' && file.assertionResults.length === 0).length;
+  /** @type {Count} */
   const count = { passed: report.numPassedTests, failed: report.numFailedTests + leftOut + unloaded };
   if (leftOut > 0) count.note = `${leftOut} tests were left out: that counts as failed`;
   return atLeastOneFailure(count, code);
@@ -35,6 +39,7 @@ const ACCEPTANCE = /^acceptance: (\d+) hold, (\d+) fail, (\d+) wait/m;
 export function fromAcceptance(output, code) {
   const [, hold, fail, wait] = ACCEPTANCE.exec(output) ?? [];
   if (hold === undefined) return { passed: 0, failed: 1, note: 'the acceptance ended without counts' };
+  /** @type {Count} */
   const count = { passed: Number(hold), failed: Number(fail) };
   if (Number(wait) > 0) count.note = `${wait} items wait for what is not built yet; each line above says for what`;
   return atLeastOneFailure(count, code);
