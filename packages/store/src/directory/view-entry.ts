@@ -2,7 +2,7 @@
  * A user's view of a conversation as it is stored: the text
  * `joinedSeq visibleFrom clearedSeq hiddenSeq memberSeq flags state`, decimals with one space between them.
  */
-import type { ConversationSeq } from '@qim/proto';
+import { type ConversationSeq, parseConversationSeq } from '@qim/proto';
 import { Malformed } from '../message/bytes.js';
 import { parseDecimals } from '../message/decimal.js';
 import type { ConversationFlags } from './directory.js';
@@ -35,12 +35,19 @@ export function formatViewEntry(entry: ViewEntry): string {
 export function parseViewEntry(text: string): ViewEntry | 'viewUnreadable' {
   try {
     const numbers = parseDecimals(text, 7);
-    const [joinedSeq, visibleFrom, clearedSeq, hiddenSeq, memberSeq] = numbers as ConversationSeq[];
+    const sequence = (index: number) => parseConversationSeq(numbers[index] ?? -1);
     const [flags, state] = numbers.slice(5);
-    if (joinedSeq === undefined || visibleFrom === undefined || clearedSeq === undefined) return 'viewUnreadable';
-    if (hiddenSeq === undefined || memberSeq === undefined || flags === undefined) return 'viewUnreadable';
-    if (flags > ViewFlag.All || (state !== ViewState.Listed && state !== ViewState.Tombstone)) return 'viewUnreadable';
-    return { joinedSeq, visibleFrom, clearedSeq, hiddenSeq, memberSeq, flags, state };
+    if (flags === undefined || flags > ViewFlag.All) return 'viewUnreadable';
+    if (state !== ViewState.Listed && state !== ViewState.Tombstone) return 'viewUnreadable';
+    return {
+      joinedSeq: sequence(0),
+      visibleFrom: sequence(1),
+      clearedSeq: sequence(2),
+      hiddenSeq: sequence(3),
+      memberSeq: sequence(4),
+      flags,
+      state,
+    };
   } catch (error) {
     if (error instanceof Malformed) return 'viewUnreadable';
     throw error;

@@ -9,10 +9,10 @@ import {
   type Message,
   MessageType,
   notMember,
+  parseConversationSeq,
   Role,
   resourceLimit,
   SEQ_MAX,
-  SEQ_ZERO,
 } from '@qim/proto';
 import { aborted, idempotencyConflict } from '../errors.js';
 import { sameFingerprint } from '../message/dedup-entry.js';
@@ -30,6 +30,8 @@ import { amendedRecord, changesNothing, committedRecord } from '../message/recor
 import type { MemberEntry } from '../message/summary.js';
 import type { MemoryConversation, MemoryState } from './state.js';
 
+const SEQ_ONE = parseConversationSeq(1);
+
 export function commit(state: MemoryState, request: CommitRequest): CommitOutcome {
   const { tenantId, conversationId, create } = request;
   const existing = state.conversation(tenantId, conversationId);
@@ -41,12 +43,12 @@ export function commit(state: MemoryState, request: CommitRequest): CommitOutcom
   const conversation = existing ?? newConversation(create as NewConversation);
   if (request.change !== undefined) checkChange(conversation, request, request.change);
   const { facts } = conversation;
-  const conversationSeq = (Math.max(facts.lastSequence, facts.reservedThrough) + 1) as ConversationSeq;
-  if (conversationSeq > SEQ_MAX) throw resourceLimit('sequences', SEQ_MAX);
+  const next = Math.max(facts.lastSequence, facts.reservedThrough) + 1;
+  if (next > SEQ_MAX) throw resourceLimit('sequences', SEQ_MAX);
 
   const created = existing === undefined;
   if (created) state.addConversation(tenantId, conversationId, conversation);
-  return write(state, conversation, request, conversationSeq, created);
+  return write(state, conversation, request, parseConversationSeq(next), created);
 }
 
 function write(
@@ -94,11 +96,12 @@ function findDuplicate(state: MemoryState, conversation: MemoryConversation, req
 }
 
 function newConversation({ kind, title, settings, members }: NewConversation): MemoryConversation {
-  const one = 1 as ConversationSeq;
   const pair = kind === ConversationKind.Direct ? members.map((member) => member.userId) : [];
   return {
     facts: initialFacts(kind, title, settings, pair),
-    members: new Map(members.map(({ userId, role }): [typeof userId, MemberEntry] => [userId, { role, joinedSeq: one, visibleFrom: one }])),
+    members: new Map(
+      members.map(({ userId, role }): [typeof userId, MemberEntry] => [userId, { role, joinedSeq: SEQ_ONE, visibleFrom: SEQ_ONE }]),
+    ),
     records: new Map(),
     dedup: new Map(),
     amendments: new Map(),
@@ -130,7 +133,7 @@ function checkChange({ members }: MemoryConversation, request: CommitRequest, ch
 
 function applyChange({ facts, members }: MemoryConversation, change: MembershipChange | undefined, joinedSeq: ConversationSeq): void {
   for (const userId of change?.userIds ?? []) {
-    const visibleFrom = facts.settings.historyVisibility === HistoryVisibility.All ? (1 as ConversationSeq) : joinedSeq;
+    const visibleFrom = facts.settings.historyVisibility === HistoryVisibility.All ? SEQ_ONE : joinedSeq;
     if (change?.kind === 'join') members.set(userId, { role: Role.Member, joinedSeq, visibleFrom });
     else members.delete(userId);
   }
@@ -158,6 +161,6 @@ export function amend(state: MemoryState, request: AmendRequest): AmendOutcome {
 /** Leaves a hole after the newest record. */
 export function skipSequences(conversation: MemoryConversation, count: number): void {
   const { facts } = conversation;
-  const from = Math.max(facts.lastSequence, facts.reservedThrough, SEQ_ZERO);
-  conversation.facts = { ...facts, reservedThrough: (from + count) as ConversationSeq };
+  const from = Math.max(facts.lastSequence, facts.reservedThrough);
+  conversation.facts = { ...facts, reservedThrough: parseConversationSeq(from + count) };
 }

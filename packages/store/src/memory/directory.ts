@@ -1,5 +1,5 @@
 /** Lists, read marks and floors of the reference model. */
-import { type ConversationId, type ConversationSeq, SEQ_ZERO, type TenantId, type UserId } from '@qim/proto';
+import { type ConversationId, type ConversationSeq, parseConversationSeq, SEQ_ZERO, type TenantId, type UserId } from '@qim/proto';
 import type { ConversationView, Directory, DirectoryCursor, DirectoryPage, JoinedUser } from '../directory/directory.js';
 
 /** A user's state of one conversation; kept when the user left, so that what arrives late changes nothing. */
@@ -33,7 +33,7 @@ export function memoryDirectory(): Directory {
 
     async raiseRead(tenantId, userId, conversationId, readSeq) {
       const { read } = userOf(tenantId, userId);
-      const raised = Math.max(read.get(conversationId) ?? 0, readSeq) as ConversationSeq;
+      const raised = parseConversationSeq(Math.max(read.get(conversationId) ?? SEQ_ZERO, readSeq));
       read.set(conversationId, raised);
       return raised;
     },

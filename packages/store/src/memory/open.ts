@@ -18,8 +18,9 @@ export interface MemoryStore extends Store {
   };
 }
 
+/** Without `now` its clock stands still. */
 export function openMemoryStore(options: StoreOptions = {}): MemoryStore {
-  const state = new MemoryState(options.now ?? Date.now);
+  const state = new MemoryState(options.now ?? (() => 1));
   return {
     messages: memoryMessageStore(state, options.observer ?? {}),
     directory: memoryDirectory(),

@@ -86,15 +86,14 @@ function takeNext(partition: MemoryPartition | undefined): OutboxEntry[] {
 
 /** Resolves with the next entry, after `waitMs`, or with the signal. */
 function nextEntry(state: MemoryState, waitMs: number, signal: AbortSignal): Promise<void> {
+  const ended = AbortSignal.any([signal, AbortSignal.timeout(waitMs)]);
   return new Promise((resolve) => {
     const done = () => {
-      clearTimeout(timer);
       state.onEntry.delete(done);
-      signal.removeEventListener('abort', done);
+      ended.removeEventListener('abort', done);
       resolve();
     };
-    const timer = setTimeout(done, waitMs);
     state.onEntry.add(done);
-    signal.addEventListener('abort', done);
+    ended.addEventListener('abort', done);
   });
 }
