@@ -11,8 +11,8 @@ export const oldHistory: Rule = {
   check: (file) => (/^packages\/[^/]+\/src\//.test(file.path) ? linesMatching(file, OLD_HISTORY, 'the old history key') : []),
 };
 
-const KEY_NAMES = 'msghistory|msgrecord|msgbody|facts|members|amendments|dedup|outbox|convs|read|view|pins|lease';
-const KEY_LITERAL = new RegExp(`^(${KEY_NAMES}):[^\\s]*$`);
+const KEY_NAMES = 'msg[a-z]+|outbox[a-z]*|convs|read|view|left|pins|groupreq';
+const KEY_LITERAL = new RegExp(`^(${KEY_NAMES}):({|$)`);
 const KEYS_FILE = /^packages\/store\/src\/redis\/keys\.ts$/;
 
 export const keyLiteral: Rule = {
