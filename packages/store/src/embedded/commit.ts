@@ -1,0 +1,224 @@
+/**
+ * The plan of a commit (data-model, Commit). Order of checks: de-duplication, membership and role, the change's
+ * preconditions, that index and facts agree; then everything that is written, as one list.
+ */
+import {
+  assert,
+  ConversationKind,
+  type ConversationSeq,
+  forbidden,
+  GROUP_MEMBERS_MAX,
+  HistoryVisibility,
+  MessageType,
+  notMember,
+  Role,
+  resourceLimit,
+  SEQ_MAX,
+  SEQ_ZERO,
+  type UserId,
+} from '@qim/proto';
+import { aborted, idempotencyConflict } from '../errors.js';
+import { type EncodedRecord, encodeRecord, stampRecord } from '../message/codec.js';
+import { type DedupEntry, decodeDedupEntry, encodeDedupEntry, sameFingerprint } from '../message/dedup-entry.js';
+import { formatMember, initialFacts, type StoredFacts } from '../message/facts.js';
+import { requestFingerprint } from '../message/fingerprint.js';
+import type { CommitOutcome, CommitRequest } from '../message/message-store.js';
+import { type CommitStamp, committedRecord } from '../message/record.js';
+import type { MemberEntry } from '../message/summary.js';
+import type { OutboxKind } from '../outbox/outbox.js';
+import { ConversationReads } from './conversation-reads.js';
+import type { Plan, Snapshot, Write } from './environment.js';
+import { ConversationKeys } from './keys.js';
+import { outboxWrites } from './outbox.js';
+import { encodeFacts, weekOf } from './values.js';
+
+const SEQ_ONE = 1 as ConversationSeq;
+
+/** What of a commit needs no reading, made before its turn comes. */
+export interface PreparedCommit {
+  readonly request: CommitRequest;
+  readonly keys: ConversationKeys;
+  /** Stamped in the plan, in place. */
+  readonly encoded: EncodedRecord;
+  readonly fingerprint: Uint8Array;
+}
+
+export function prepareCommit(request: CommitRequest): PreparedCommit {
+  const unstamped = { conversationSeq: SEQ_ZERO, prevSequence: SEQ_ZERO, committedAtMs: 0 };
+  return {
+    request,
+    keys: new ConversationKeys(request.tenantId, request.conversationId),
+    encoded: encodeRecord(committedRecord(request, unstamped)),
+    fingerprint: requestFingerprint(request),
+  };
+}
+
+/** `now` in Unix milliseconds. @throws as MessageStore.commit */
+export function planCommit(snapshot: Snapshot, prepared: PreparedCommit, now: number, partition: number): Plan<CommitOutcome> {
+  const { request, keys } = prepared;
+  const reads = new ConversationReads(snapshot, request.tenantId, request.conversationId, keys);
+  const week = weekOf(now);
+  const remembered = rememberedCommit(snapshot, reads, request, week);
+  if (remembered !== undefined) return { result: duplicateOf(reads, prepared, remembered), writes: [] };
+
+  const existing = reads.facts();
+  const created = existing === undefined;
+  if (created) refuseUnlessNew(reads, request);
+  else refuseUnlessAllowed(reads, request, existing);
+  const facts = existing ?? factsOfNew(request);
+  const next = nextSequence(reads, facts);
+  const changed = membershipWrites(reads, request, facts, created, next);
+
+  const stamp = { conversationSeq: next, prevSequence: facts.lastSequence, committedAtMs: Math.max(now, facts.lastCommittedAtMs) };
+  const kind = outboxKind(request, created);
+  const writes = [
+    ...recordWrites(prepared, stamp),
+    { key: keys.facts, value: encodeFacts(factsAfter(facts, request, stamp)) },
+    ...changed,
+    dedupWrite(prepared, stamp, week),
+    ...outboxWrites(snapshot, partition, {
+      kind,
+      tenantId: request.tenantId,
+      conversationId: request.conversationId,
+      conversationSeq: next,
+      atMs: now,
+    }),
+  ];
+  return { result: outcomeOf(request, stamp, created, facts.epoch), writes };
+}
+
+function rememberedCommit(snapshot: Snapshot, reads: ConversationReads, request: CommitRequest, week: number): DedupEntry | undefined {
+  for (const each of [week, week - 1]) {
+    const value = each >= 0 ? snapshot.get(reads.keys.dedup(each, request.sender.userId, request.clientMessageId)) : undefined;
+    if (value === undefined) continue;
+    const entry = decodeDedupEntry(value);
+    if (entry === 'dedupUnreadable') throw reads.damage(entry);
+    return entry;
+  }
+  return undefined;
+}
+
+function duplicateOf(reads: ConversationReads, { request, fingerprint }: PreparedCommit, entry: DedupEntry): CommitOutcome {
+  if (!sameFingerprint(entry.fingerprint, fingerprint)) {
+    throw idempotencyConflict();
+  }
+  const { conversationSeq, messageId, activityId, committedAtMs } = entry;
+  const facts = reads.facts();
+  const mayRead = facts !== undefined && reads.member(request.sender.userId) !== undefined;
+  const message = mayRead ? reads.message(conversationSeq, facts.epoch) : undefined;
+  return { duplicate: true, conversationSeq, messageId, activityId, committedAtMs, created: false, message };
+}
+
+/** Facts are absent: nothing else may be there, and the request must say what to make. */
+function refuseUnlessNew(reads: ConversationReads, request: CommitRequest): void {
+  if (reads.newestMember() !== undefined || reads.hasMembers()) throw reads.damage('factsMissing');
+  if (request.create === undefined) throw notMember();
+  assert(
+    request.create.members.some(({ userId }) => userId === request.sender.userId),
+    'the maker of a conversation is among its members',
+  );
+}
+
+function refuseUnlessAllowed(reads: ConversationReads, request: CommitRequest, facts: StoredFacts): void {
+  if (request.create?.onlyNew) throw aborted();
+  const member = reads.member(request.sender.userId);
+  if (member === undefined) throw notMember();
+  const { needs } = request;
+  const least = needs === 'post' ? (facts.settings.onlyAdminsPost ? 'admin' : 'member') : needs;
+  if (member.role < LEAST_ROLE[least]) throw forbidden(least);
+}
+
+export const LEAST_ROLE = { member: Role.Member, admin: Role.Admin, owner: Role.Owner } as const;
+
+function factsOfNew(request: CommitRequest): StoredFacts {
+  const { create } = request;
+  assert(create !== undefined, 'a new conversation says what it is');
+  const pair = create.kind === ConversationKind.Direct ? create.members.map(({ userId }) => userId) : [];
+  return initialFacts(create.kind, create.title, create.settings, pair);
+}
+
+/** Index, facts and the place of the next record agree. @throws CorruptRecord */
+function nextSequence(reads: ConversationReads, facts: StoredFacts): ConversationSeq {
+  const newest = reads.newestMember();
+  const head = newest === undefined ? SEQ_ZERO : reads.sequenceOf(newest);
+  if (head < facts.lastSequence) throw reads.damage(newest === undefined ? 'indexMissing' : 'indexBehindFacts', facts.lastSequence);
+  if (head > facts.lastSequence) throw reads.damage('recordUnexpected', head);
+  const next = (Math.max(facts.lastSequence, facts.reservedThrough) + 1) as ConversationSeq;
+  if (next > SEQ_MAX) throw resourceLimit('sequences', SEQ_MAX);
+  if (reads.recordBytes(next) !== undefined) throw reads.damage('recordUnexpected', next);
+  return next;
+}
+
+function membershipWrites(
+  reads: ConversationReads,
+  request: CommitRequest,
+  facts: StoredFacts,
+  created: boolean,
+  next: ConversationSeq,
+): Write[] {
+  const { create, change } = request;
+  const put = (userId: UserId, entry: MemberEntry): Write => ({ key: reads.keys.member(userId), value: Buffer.from(formatMember(entry)) });
+  if (created && create !== undefined) {
+    return create.members.map(({ userId, role }) => put(userId, { role, joinedSeq: SEQ_ONE, visibleFrom: SEQ_ONE }));
+  }
+  if (change === undefined) return [];
+  if (change.kind === 'leave') {
+    refuseUnlessMayLeave(reads, request, change.userIds);
+    return change.userIds.map((userId) => ({ key: reads.keys.member(userId), value: undefined }));
+  }
+  refuseUnlessMayJoin(reads, change.userIds);
+  const visibleFrom = facts.settings.historyVisibility === HistoryVisibility.All ? SEQ_ONE : next;
+  return change.userIds.map((userId) => put(userId, { role: Role.Member, joinedSeq: next, visibleFrom }));
+}
+
+function refuseUnlessMayJoin(reads: ConversationReads, userIds: readonly UserId[]): void {
+  for (const userId of userIds) if (reads.member(userId) !== undefined) throw aborted();
+  if (reads.memberCount() + userIds.length > GROUP_MEMBERS_MAX) throw resourceLimit('members', GROUP_MEMBERS_MAX);
+}
+
+/** They are members with a role below the sender's, or the sender. */
+function refuseUnlessMayLeave(reads: ConversationReads, request: CommitRequest, userIds: readonly UserId[]): void {
+  const sender = request.sender.userId;
+  const senderRole = reads.member(sender)?.role ?? 0;
+  for (const userId of userIds) {
+    const member = reads.member(userId);
+    const may = member !== undefined && (userId === sender || member.role < senderRole);
+    if (!may) throw aborted();
+  }
+}
+
+function recordWrites({ keys, encoded }: PreparedCommit, stamp: CommitStamp): Write[] {
+  const { conversationSeq } = stamp;
+  stampRecord(encoded, stamp);
+  const body = encoded.body === undefined ? [] : [{ key: keys.body(conversationSeq), value: encoded.body }];
+  return [{ key: keys.record(conversationSeq), value: encoded.record }, ...body, { key: keys.index(conversationSeq), value: NOTHING }];
+}
+
+/** The index is in the keys. */
+const NOTHING = new Uint8Array(0);
+
+function factsAfter(facts: StoredFacts, request: CommitRequest, { conversationSeq, committedAtMs }: CommitStamp): StoredFacts {
+  const previewSequence = request.type === MessageType.Control ? facts.previewSequence : conversationSeq;
+  return { ...facts, lastSequence: conversationSeq, lastCommittedAtMs: committedAtMs, previewSequence };
+}
+
+function dedupWrite({ request, keys, fingerprint }: PreparedCommit, stamp: CommitStamp, week: number): Write {
+  const { messageId, activityId } = request;
+  const { conversationSeq, committedAtMs } = stamp;
+  return {
+    key: keys.dedup(week, request.sender.userId, request.clientMessageId),
+    value: encodeDedupEntry({ conversationSeq, messageId, activityId, committedAtMs, fingerprint }),
+  };
+}
+
+function outboxKind(request: CommitRequest, created: boolean): OutboxKind {
+  if (created) return 'created';
+  return request.change === undefined ? 'committed' : 'membership';
+}
+
+function outcomeOf(request: CommitRequest, stamp: CommitStamp, created: boolean, epoch: number): CommitOutcome {
+  const record = committedRecord(request, stamp);
+  const { conversationSeq, committedAtMs } = stamp;
+  const { messageId, activityId } = request;
+  return { duplicate: false, conversationSeq, messageId, activityId, committedAtMs, created, message: { record, epoch } };
+}

@@ -1,0 +1,141 @@
+/** The reads that every operation on a conversation begins with. All of one call come from one snapshot. */
+import {
+  type ConversationId,
+  type ConversationSeq,
+  type CorruptReason,
+  GROUP_MEMBERS_MAX,
+  type Message,
+  type MessageRecord,
+  type TenantId,
+  type UserId,
+} from '@qim/proto';
+import { corrupt } from '../errors.js';
+import { sequenceFromBytes } from '../message/bytes.js';
+import { decodeRecord } from '../message/codec.js';
+import { parseMember, type StoredFacts } from '../message/facts.js';
+import type { MemberEntry } from '../message/summary.js';
+import type { Snapshot } from './environment.js';
+import { ConversationKeys, everythingUnder, userIdFrom } from './keys.js';
+import { decodeFacts, textFrom } from './values.js';
+
+export class ConversationReads {
+  readonly tenantId: TenantId;
+  readonly conversationId: ConversationId;
+  readonly keys: ConversationKeys;
+  readonly #snapshot: Snapshot;
+
+  constructor(
+    snapshot: Snapshot,
+    tenantId: TenantId,
+    conversationId: ConversationId,
+    keys = new ConversationKeys(tenantId, conversationId),
+  ) {
+    this.#snapshot = snapshot;
+    this.tenantId = tenantId;
+    this.conversationId = conversationId;
+    this.keys = keys;
+  }
+
+  damage(reason: CorruptReason, seq?: ConversationSeq): Error {
+    return corrupt(this.tenantId, this.conversationId, reason, seq);
+  }
+
+  storedFacts(): StoredFacts | CorruptReason | undefined {
+    return decodeFacts(this.#snapshot.get(this.keys.facts));
+  }
+
+  /** Undefined: no such conversation. @throws CorruptRecord | UnsupportedVersion, as do the methods below */
+  facts(): StoredFacts | undefined {
+    const facts = this.storedFacts();
+    if (typeof facts === 'string') throw this.damage(facts);
+    return facts;
+  }
+
+  storedMember(userId: UserId): MemberEntry | CorruptReason | undefined {
+    const value = this.#snapshot.get(this.keys.member(userId));
+    return value === undefined ? undefined : parseMember(textFrom(value));
+  }
+
+  member(userId: UserId): MemberEntry | undefined {
+    const member = this.storedMember(userId);
+    if (typeof member === 'string') throw this.damage(member);
+    return member;
+  }
+
+  /** In the byte order of their user ids. */
+  members(): Map<UserId, MemberEntry> {
+    const { memberPrefix } = this.keys;
+    const members: [UserId, MemberEntry][] = [];
+    for (const { key, value } of this.#snapshot.entries(everythingUnder(memberPrefix), GROUP_MEMBERS_MAX)) {
+      const userId = userIdFrom(key.subarray(memberPrefix.length));
+      const entry = parseMember(textFrom(value));
+      if (userId === undefined || typeof entry === 'string') throw this.damage('memberUnreadable');
+      members.push([userId, entry]);
+    }
+    return new Map(members.sort(([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b))));
+  }
+
+  memberCount(): number {
+    return this.#snapshot.count(everythingUnder(this.keys.memberPrefix));
+  }
+
+  hasMembers(): boolean {
+    return this.#snapshot.keys(everythingUnder(this.keys.memberPrefix), 1).length > 0;
+  }
+
+  /** What stands at the end of the index, whatever it is; undefined: there is no index. */
+  newestMember(): Uint8Array | undefined {
+    return this.membersDescending(everythingUnder(this.keys.indexPrefix).end, 1)[0];
+  }
+
+  /** Index members from `start` on, as they stand. */
+  membersAscending(start: Buffer, limit: number): Uint8Array[] {
+    const { end } = everythingUnder(this.keys.indexPrefix);
+    return this.#snapshot.keys({ start, end }, limit).map((key) => this.#memberOf(key));
+  }
+
+  /** Index members before `end`, the last one first. */
+  membersDescending(end: Buffer, limit: number): Uint8Array[] {
+    const { start } = everythingUnder(this.keys.indexPrefix);
+    return this.#snapshot.keys({ start, end }, limit, 'descending').map((key) => this.#memberOf(key));
+  }
+
+  #memberOf(key: Buffer): Uint8Array {
+    return key.subarray(this.keys.indexPrefix.length);
+  }
+
+  hasIndexMember(seq: ConversationSeq): boolean {
+    return this.#snapshot.get(this.keys.index(seq)) !== undefined;
+  }
+
+  recordBytes(seq: ConversationSeq): Uint8Array | undefined {
+    return this.#snapshot.get(this.keys.record(seq));
+  }
+
+  bodyBytes(seq: ConversationSeq): Uint8Array | undefined {
+    return this.#snapshot.get(this.keys.body(seq));
+  }
+
+  /** Whole, with its body, and the one that was asked for; undefined: there is none. */
+  record(seq: ConversationSeq): MessageRecord | undefined {
+    const bytes = this.recordBytes(seq);
+    if (bytes === undefined) return undefined;
+    const record = decodeRecord(bytes, this.bodyBytes(seq));
+    if (typeof record === 'string') throw this.damage(record, seq);
+    const asked = record.tenantId === this.tenantId && record.conversationId === this.conversationId && record.conversationSeq === seq;
+    if (!asked) throw this.damage('recordMismatch', seq);
+    return record;
+  }
+
+  message(seq: ConversationSeq, epoch: number): Message | undefined {
+    const record = this.record(seq);
+    return record && { record, epoch };
+  }
+
+  /** @throws CorruptRecord (indexMemberInvalid) */
+  sequenceOf(member: Uint8Array): ConversationSeq {
+    const seq = sequenceFromBytes(member);
+    if (seq === undefined) throw this.damage('indexMemberInvalid');
+    return seq;
+  }
+}

@@ -1,0 +1,207 @@
+/**
+ * The directory on LMDB. A user's list is an ordered key space, so that a page is one range; beside it stand the time
+ * under which each conversation is listed, the view and the read mark. Each user's change is a plan of its own.
+ */
+import { type ConversationId, type ConversationSeq, SEQ_ZERO, type TenantId, type UserId } from '@qim/proto';
+import type { Activity, ConversationView, Directory, DirectoryCursor, DirectoryPage, JoinedUser } from '../directory/directory.js';
+import { flagsOf, formatViewEntry, parseViewEntry, type ViewEntry, ViewFlag, ViewState } from '../directory/view-entry.js';
+import { Malformed } from '../message/bytes.js';
+import { parseDecimal } from '../message/decimal.js';
+import type { Environment, FaultHook, Snapshot, Write } from './environment.js';
+import { conversationIdFrom, everythingUnder, UserKeys } from './keys.js';
+import { counterFrom, counterValue, textFrom, weekOf } from './values.js';
+
+export interface EmbeddedDirectoryOptions {
+  readonly environment: Environment;
+  /** Unix milliseconds. */
+  readonly now: () => number;
+  readonly faults: FaultHook | undefined;
+}
+
+const SEQ_ONE = 1 as ConversationSeq;
+const NOTHING = new Uint8Array(0);
+const TIME_BYTES = 8;
+/** What a list entry without a readable view shows; the member entry decides anyway. */
+const UNREADABLE: ViewEntry = {
+  joinedSeq: SEQ_ONE,
+  visibleFrom: SEQ_ONE,
+  clearedSeq: SEQ_ZERO,
+  hiddenSeq: SEQ_ZERO,
+  memberSeq: SEQ_ZERO,
+  flags: 0,
+  state: ViewState.Listed,
+};
+
+export class EmbeddedDirectory implements Directory {
+  readonly #options: EmbeddedDirectoryOptions;
+
+  constructor(options: EmbeddedDirectoryOptions) {
+    this.#options = options;
+  }
+
+  async page(tenantId: TenantId, userId: UserId, limit: number, cursor: DirectoryCursor | undefined): Promise<DirectoryPage> {
+    const keys = new UserKeys(tenantId, userId);
+    const { start, end } = everythingUnder(keys.listPrefix);
+    const before = cursor === undefined ? end : keys.list(cursor.activityAtMs, cursor.conversationId);
+    return this.#options.environment.read((snapshot) => {
+      const listed = snapshot.keys({ start, end: before }, limit + 1, 'descending');
+      const positions = listed.slice(0, limit).flatMap((key) => positionOf(keys, key));
+      const views = positions.map(({ conversationId }) => viewOf(snapshot, keys, conversationId, UNREADABLE));
+      return {
+        views: views.filter((view) => view !== undefined),
+        next: listed.length > limit ? positions.at(-1) : undefined,
+      };
+    });
+  }
+
+  async view(tenantId: TenantId, userId: UserId, conversationId: ConversationId): Promise<ConversationView | undefined> {
+    const keys = new UserKeys(tenantId, userId);
+    return this.#options.environment.read((snapshot) => viewOf(snapshot, keys, conversationId, undefined));
+  }
+
+  raiseRead(tenantId: TenantId, userId: UserId, conversationId: ConversationId, readSeq: ConversationSeq): Promise<ConversationSeq> {
+    const keys = new UserKeys(tenantId, userId);
+    return this.#write('raiseRead', (snapshot) => {
+      const before = readMark(snapshot, keys, conversationId);
+      const result = Math.max(before, readSeq) as ConversationSeq;
+      const view = storedView(snapshot, keys, conversationId);
+      const writes: Write[] = [];
+      if (result > before) writes.push({ key: keys.readMark(conversationId), value: Buffer.from(String(result)) });
+      if (view !== undefined && (view.flags & ViewFlag.MarkedUnread) !== 0) {
+        writes.push(viewWrite(keys, conversationId, { ...view, flags: view.flags & ~ViewFlag.MarkedUnread }));
+      }
+      return { result, writes };
+    });
+  }
+
+  async touch(tenantId: TenantId, conversationId: ConversationId, userIds: readonly UserId[], activity: Activity): Promise<void> {
+    await this.#forEach('touch', userIds, (snapshot, userId) => {
+      const keys = new UserKeys(tenantId, userId);
+      const view = storedView(snapshot, keys, conversationId);
+      if (view?.state !== ViewState.Listed) return [];
+      if ((view.flags & ViewFlag.Hidden) === 0) return listWrites(snapshot, keys, conversationId, activity.activityAtMs);
+      if (activity.conversationSeq <= view.hiddenSeq) return [];
+      const shown = viewWrite(keys, conversationId, { ...view, flags: view.flags & ~ViewFlag.Hidden });
+      return [shown, ...listWrites(snapshot, keys, conversationId, activity.activityAtMs)];
+    });
+  }
+
+  async join(tenantId: TenantId, conversationId: ConversationId, users: readonly JoinedUser[], activity: Activity): Promise<void> {
+    await this.#forEach('join', users, (snapshot, { userId, joinedSeq, visibleFrom }) => {
+      const keys = new UserKeys(tenantId, userId);
+      const before = storedView(snapshot, keys, conversationId);
+      const known = before !== undefined && before.memberSeq >= joinedSeq;
+      // The same join again moves it up; a later join or leave stands.
+      if (known && (before.state !== ViewState.Listed || before.memberSeq > joinedSeq)) return [];
+      const listed = listWrites(snapshot, keys, conversationId, activity.activityAtMs);
+      if (known) return listed;
+      const clearedSeq = before?.clearedSeq ?? SEQ_ZERO;
+      const entry = { joinedSeq, visibleFrom, clearedSeq, hiddenSeq: SEQ_ZERO, memberSeq: joinedSeq, flags: 0, state: ViewState.Listed };
+      return [viewWrite(keys, conversationId, entry), ...listed];
+    });
+  }
+
+  async leave(tenantId: TenantId, conversationId: ConversationId, userIds: readonly UserId[], memberSeq: ConversationSeq): Promise<void> {
+    await this.#forEach('leave', userIds, (snapshot, userId) => {
+      const keys = new UserKeys(tenantId, userId);
+      const before = storedView(snapshot, keys, conversationId);
+      if (before !== undefined && before.memberSeq >= memberSeq) return [];
+      const tombstone = { ...(before ?? UNREADABLE), memberSeq, flags: 0, state: ViewState.Tombstone };
+      return [
+        viewWrite(keys, conversationId, tombstone),
+        { key: keys.tombstone(weekOf(this.#options.now()), conversationId), value: NOTHING },
+        ...unlistWrites(snapshot, keys, conversationId),
+      ];
+    });
+  }
+
+  groupForRequest(tenantId: TenantId, userId: UserId, clientRequestId: string, candidate: ConversationId): Promise<ConversationId> {
+    const keys = new UserKeys(tenantId, userId);
+    return this.#write('groupForRequest', (snapshot) => {
+      const week = weekOf(this.#options.now());
+      for (const each of [week, week - 1]) {
+        const value = each >= 0 ? snapshot.get(keys.groupRequest(each, clientRequestId)) : undefined;
+        const made = value === undefined ? undefined : conversationIdFrom(value);
+        if (made !== undefined) return { result: made, writes: [] };
+      }
+      return { result: candidate, writes: [{ key: keys.groupRequest(week, clientRequestId), value: Buffer.from(candidate) }] };
+    });
+  }
+
+  #write<T>(
+    operation: string,
+    plan: Parameters<Environment['write']>[1] & ((snapshot: Snapshot) => { result: T; writes: Write[] }),
+  ): Promise<T> {
+    return this.#options.environment.write<T>(operation, plan, this.#options.faults);
+  }
+
+  /** One plan for each; those that wait together share transactions. */
+  async #forEach<T>(operation: string, items: readonly T[], writes: (snapshot: Snapshot, item: T) => Write[]): Promise<void> {
+    await Promise.all(items.map((item) => this.#write(operation, (snapshot) => ({ result: undefined, writes: writes(snapshot, item) }))));
+  }
+}
+
+/** Of a key of the list. None for a key that no code of ours wrote. */
+function positionOf(keys: UserKeys, key: Buffer): DirectoryCursor[] {
+  const at = keys.listPrefix.length;
+  const conversationId = conversationIdFrom(key.subarray(at + TIME_BYTES));
+  if (conversationId === undefined) return [];
+  return [{ conversationId, activityAtMs: counterFrom(key.subarray(at, at + TIME_BYTES)) }];
+}
+
+/** Undefined: there is none, or it cannot be read. */
+function storedView(snapshot: Snapshot, keys: UserKeys, conversationId: ConversationId): ViewEntry | undefined {
+  const value = snapshot.get(keys.view(conversationId));
+  const view = value === undefined ? undefined : parseViewEntry(textFrom(value));
+  return view === 'viewUnreadable' ? undefined : view;
+}
+
+/** `otherwise` stands for a view that is absent or unreadable. */
+function viewOf(
+  snapshot: Snapshot,
+  keys: UserKeys,
+  conversationId: ConversationId,
+  otherwise: ViewEntry | undefined,
+): ConversationView | undefined {
+  const view = storedView(snapshot, keys, conversationId) ?? otherwise;
+  if (view?.state !== ViewState.Listed) return undefined;
+  const { joinedSeq, visibleFrom, clearedSeq, memberSeq } = view;
+  const readSeq = readMark(snapshot, keys, conversationId);
+  return { conversationId, readSeq, joinedSeq, visibleFrom, clearedSeq, memberSeq, flags: flagsOf(view.flags) };
+}
+
+/** A mark that cannot be read counts as none: more is shown as unread then, never less. */
+function readMark(snapshot: Snapshot, keys: UserKeys, conversationId: ConversationId): ConversationSeq {
+  const value = snapshot.get(keys.readMark(conversationId));
+  if (value === undefined) return SEQ_ZERO;
+  try {
+    return parseDecimal(textFrom(value)) as ConversationSeq;
+  } catch (error) {
+    if (error instanceof Malformed) return SEQ_ZERO;
+    throw error;
+  }
+}
+
+function viewWrite(keys: UserKeys, conversationId: ConversationId, entry: ViewEntry): Write {
+  return { key: keys.view(conversationId), value: Buffer.from(formatViewEntry(entry)) };
+}
+
+/** Puts it into the list, or moves it up; never down. */
+function listWrites(snapshot: Snapshot, keys: UserKeys, conversationId: ConversationId, activityAtMs: number): Write[] {
+  const listedAt = snapshot.get(keys.listedAt(conversationId));
+  if (listedAt !== undefined && counterFrom(listedAt) >= activityAtMs) return [];
+  return [
+    ...unlistWrites(snapshot, keys, conversationId),
+    { key: keys.list(activityAtMs, conversationId), value: NOTHING },
+    { key: keys.listedAt(conversationId), value: counterValue(activityAtMs) },
+  ];
+}
+
+function unlistWrites(snapshot: Snapshot, keys: UserKeys, conversationId: ConversationId): Write[] {
+  const listedAt = snapshot.get(keys.listedAt(conversationId));
+  if (listedAt === undefined) return [];
+  return [
+    { key: keys.list(counterFrom(listedAt), conversationId), value: undefined },
+    { key: keys.listedAt(conversationId), value: undefined },
+  ];
+}

@@ -1,0 +1,231 @@
+/**
+ * One LMDB environment: consistent reads, and writes that are all or nothing, grouped into shared transactions.
+ *
+ * A write is a plan: it reads what it needs, refuses by throwing, and returns what to write; it cannot write by itself.
+ * So nothing is half written by a refusal. The plans that wait run one after the other in one child transaction, each
+ * seeing what those before it wrote, and share one flush to the disk; a write resolves after that flush. When a write
+ * itself fails (disk full, an injected fault), the child transaction is undone and its plans run once more, each in a
+ * child transaction of its own, so that only the one that fails is refused.
+ *
+ * Everything inside a plan or a read is synchronous: that is what makes it one transaction and one snapshot.
+ */
+
+import { EMBEDDED_BATCH_MAX, STORE_COMMANDS_WAITING_MAX } from '@qim/proto';
+import { open, type RootDatabase } from 'lmdb';
+import { unavailable } from '../errors.js';
+import type { KeyRange } from './keys.js';
+
+/** Keys and values are copies and may be kept. */
+export interface Snapshot {
+  get(key: Buffer): Buffer | undefined;
+  /** The keys of the range in ascending order, or the last ones in descending order, at most `limit`. */
+  keys(range: KeyRange, limit: number, order?: 'ascending' | 'descending'): Buffer[];
+  entries(range: KeyRange, limit: number): { readonly key: Buffer; readonly value: Buffer }[];
+  /** Cost: proportional to the range; its values are not read. */
+  count(range: KeyRange): number;
+}
+
+/** Undefined removes the key; removing what is not there is nothing. */
+export interface Write {
+  readonly key: Buffer;
+  readonly value: Uint8Array | undefined;
+}
+
+export interface Plan<T> {
+  readonly result: T;
+  readonly writes: readonly Write[];
+}
+
+/** Called before each write of a plan (`index` 0..`of` - 1), and once after the last (`index` = `of`). Tests throw here. */
+export type FaultHook = (at: { readonly operation: string; readonly index: number; readonly of: number }) => void;
+
+interface Waiting {
+  readonly operation: string;
+  /** Plans and writes; keeps its own refusal. */
+  readonly run: () => void;
+  readonly settle: (failure: unknown) => void;
+}
+
+export class Environment {
+  readonly #db: RootDatabase<Buffer, Buffer>;
+  #waiting: Waiting[] = [];
+  #scheduled = false;
+  #running: Promise<void> = Promise.resolve();
+  #closed = false;
+  readonly #snapshot: Snapshot;
+
+  /** Creates `file` (mode 0600) when it is not there. `mapBytes` is address space at first; LMDB doubles it as needed. */
+  constructor(file: string, mapBytes: number) {
+    const options = {
+      path: file,
+      noSubdir: true,
+      encoding: 'binary',
+      keyEncoding: 'binary',
+      // A commit resolves when it is on the disk, not before.
+      overlappingSync: false,
+      mapSize: mapBytes,
+      permissionsMode: 0o600,
+      maxDbs: 1,
+    } as const;
+    this.#db = open(options);
+    this.#snapshot = snapshotOf(this.#db);
+  }
+
+  /** @throws StoreUnavailable */
+  read<T>(fn: (snapshot: Snapshot) => T): T {
+    this.#refuseWhenClosed();
+    // Forget the last snapshot: another process may have written, as fsck and the test tools do.
+    this.#db.resetReadTxn();
+    return fn(this.#snapshot);
+  }
+
+  /**
+   * Resolves with the plan's result when all its writes are on the disk; a plan without writes waits for those before it.
+   *
+   * @throws what the plan threw, or StoreUnavailable; nothing of this plan was written then
+   */
+  write<T>(operation: string, plan: (snapshot: Snapshot) => Plan<T>, faults?: FaultHook): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      this.#refuseWhenClosed();
+      if (this.#waiting.length >= STORE_COMMANDS_WAITING_MAX) throw unavailable('too many writes wait');
+      let outcome: { readonly result: T } | { readonly refusal: unknown } = { refusal: undefined };
+      const run = (): void => {
+        let planned: Plan<T>;
+        try {
+          planned = plan(this.#snapshot);
+        } catch (refusal) {
+          outcome = { refusal };
+          return;
+        }
+        this.#apply(operation, planned.writes, faults);
+        outcome = { result: planned.result };
+      };
+      const settle = (failure: unknown): void => {
+        if (failure !== undefined) reject(unavailable(operation, failure));
+        else if ('refusal' in outcome) reject(outcome.refusal);
+        else resolve(outcome.result);
+      };
+      this.#waiting.push({ operation, run, settle });
+      this.#schedule();
+    });
+  }
+
+  /** Waits for what was begun; refuses everything later. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    do {
+      this.#schedule();
+      await this.#running;
+    } while (this.#waiting.length > 0);
+    await this.#db.close();
+  }
+
+  /** For fsck and metrics: bytes of the map in use. */
+  usedBytes(): number {
+    const stats: { lastPageNumber?: number; root?: { pageSize?: number } } = this.#db.getStats();
+    return ((stats.lastPageNumber ?? 0) + 1) * (stats.root?.pageSize ?? 0);
+  }
+
+  #refuseWhenClosed(): void {
+    if (this.#closed) throw unavailable('the store is closed');
+  }
+
+  #schedule(): void {
+    if (this.#scheduled || this.#waiting.length === 0) return;
+    this.#scheduled = true;
+    this.#running = this.#runBatch();
+  }
+
+  async #runBatch(): Promise<void> {
+    let batch: Waiting[] = [];
+    let failures: unknown[] = [];
+    try {
+      await this.#db.transaction(() => {
+        // What arrives from here on goes into the next transaction, which is queued while this one is being flushed.
+        batch = this.#waiting.splice(0, EMBEDDED_BATCH_MAX);
+        this.#scheduled = false;
+        // Not from in here: lmdb would run it in this very transaction.
+        if (this.#waiting.length > 0) setImmediate(() => this.#schedule());
+        failures = this.#runTogether(batch);
+      });
+    } catch (error) {
+      ignoreCommitError(error);
+      // The transaction never began: what waits would wait for ever.
+      if (batch.length === 0) {
+        batch = this.#waiting.splice(0);
+        this.#scheduled = false;
+      }
+      failures = batch.map(() => error);
+    }
+    for (const [i, waiting] of batch.entries()) waiting.settle(failures[i]);
+  }
+
+  /** One failure or undefined for each of the batch. */
+  #runTogether(batch: readonly Waiting[]): unknown[] {
+    try {
+      this.#inChildTransaction(() => {
+        for (const waiting of batch) waiting.run();
+      });
+      return [];
+    } catch (error) {
+      if (batch.length === 1) return [error];
+      return batch.map((waiting) => this.#runAlone(waiting));
+    }
+  }
+
+  #runAlone(waiting: Waiting): unknown {
+    try {
+      this.#inChildTransaction(waiting.run);
+      return undefined;
+    } catch (error) {
+      return error;
+    }
+  }
+
+  #inChildTransaction(run: () => void): void {
+    // Inside a transaction this is synchronous, whatever its type says.
+    void this.#db.childTransaction(run);
+  }
+
+  #apply(operation: string, writes: readonly Write[], faults: FaultHook | undefined): void {
+    for (const [index, { key, value }] of writes.entries()) {
+      faults?.({ operation, index, of: writes.length });
+      if (value === undefined) this.#db.removeSync(key);
+      else this.#db.putSync(key, asBuffer(value));
+    }
+    if (writes.length > 0) faults?.({ operation, index: writes.length, of: writes.length });
+  }
+}
+
+function snapshotOf(db: RootDatabase<Buffer, Buffer>): Snapshot {
+  return {
+    get: (key) => reading(() => db.get(key)),
+    keys: (range, limit, order = 'ascending') => reading(() => [...db.getKeys(rangeOptions(range, limit, order))]),
+    entries: (range, limit) => reading(() => [...db.getRange(rangeOptions(range, limit, 'ascending'))]),
+    count: ({ start, end }) => reading(() => db.getKeysCount({ start, end })),
+  };
+}
+
+function reading<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw unavailable('read', error);
+  }
+}
+
+/** Both ends as LMDB wants them: a descending range starts at its upper end; no stored key equals an exclusive end. */
+function rangeOptions({ start, end }: KeyRange, limit: number, order: 'ascending' | 'descending') {
+  if (order === 'ascending') return { start, end, limit };
+  return { start: end, end: start, limit, reverse: true, exclusiveStart: true, inclusiveEnd: true };
+}
+
+/** lmdb tells the cause of a failed commit by a promise of its own, which must not be left unhandled. */
+function ignoreCommitError(error: unknown): void {
+  if (error instanceof Error && 'commitError' in error && error.commitError instanceof Promise) error.commitError.catch(() => {});
+}
+
+/** The same bytes: lmdb's types know Buffers. */
+function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+}

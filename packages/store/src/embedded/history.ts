@@ -1,0 +1,128 @@
+/**
+ * One page of history from one snapshot, with its chain checked on both sides: what lies between the page and the
+ * position that was asked for, and between its records, is a hole and not a loss.
+ */
+import {
+  type ConversationSeq,
+  HISTORY_PAGE_BYTES_MAX,
+  type MessageContent,
+  type MessageRecord,
+  notMember,
+  SEQ_ZERO,
+  utf8Bytes,
+} from '@qim/proto';
+import { sequenceFromBytes } from '../message/bytes.js';
+import { Chain, chainFloor } from '../message/chain.js';
+import { decodeHeader } from '../message/codec.js';
+import { controlToJson } from '../message/control-json.js';
+import type { StoredFacts } from '../message/facts.js';
+import type { HistoryPage, HistoryQuery } from '../message/message-store.js';
+import { ConversationReads } from './conversation-reads.js';
+import type { Snapshot } from './environment.js';
+import { everythingUnder } from './keys.js';
+
+/** @throws NotMember | CorruptRecord | UnsupportedVersion */
+export function readHistoryPage(snapshot: Snapshot, query: HistoryQuery): HistoryPage {
+  const reads = new ConversationReads(snapshot, query.tenantId, query.conversationId);
+  const facts = reads.facts();
+  const member = reads.member(query.userId);
+  if (facts === undefined && (member !== undefined || reads.newestMember() !== undefined)) throw reads.damage('factsMissing');
+  if (facts === undefined || member === undefined) throw notMember();
+  refuseDamagedEnd(reads, facts);
+
+  const visibility = Math.max(member.visibleFrom - 1, query.clearedSeq) as ConversationSeq;
+  const { position } = query;
+  const taken =
+    position !== 'newest' && 'after' in position
+      ? takeAfter(reads, facts, Math.max(position.after, visibility) as ConversationSeq, query.limit)
+      : takeBefore(reads, facts, position === 'newest' ? undefined : position.before, visibility, query.limit);
+  return { ...taken, epoch: facts.epoch };
+}
+
+type Taken = Pick<HistoryPage, 'records' | 'hasMore'>;
+
+/** The newest member is what the facts say, or the index has lost its end. */
+function refuseDamagedEnd(reads: ConversationReads, facts: StoredFacts): void {
+  const newest = reads.newestMember();
+  const head = newest === undefined ? SEQ_ZERO : reads.sequenceOf(newest);
+  if (head < facts.lastSequence) throw reads.damage(newest === undefined ? 'indexMissing' : 'indexBehindFacts', facts.lastSequence);
+}
+
+function takeAfter(reads: ConversationReads, facts: StoredFacts, position: ConversationSeq, limit: number): Taken {
+  const start = Buffer.concat([reads.keys.index(position), Buffer.alloc(1)]);
+  const sequences = reads.membersAscending(start, limit + 1).map((member) => reads.sequenceOf(member));
+  const chain = new Chain(chainFloor(position, facts.retainedFrom));
+  const page = new PageBudget();
+  for (const seq of sequences.slice(0, limit)) {
+    const record = needed(reads, seq);
+    if (!chain.follows(seq, record.prevSequence)) throw reads.damage('chainBroken', seq);
+    if (!page.take(record)) break;
+  }
+  return { records: page.records, hasMore: page.records.length < sequences.length };
+}
+
+/** `before` undefined: from the end. */
+function takeBefore(
+  reads: ConversationReads,
+  facts: StoredFacts,
+  before: ConversationSeq | undefined,
+  visibility: ConversationSeq,
+  limit: number,
+): Taken {
+  const end = before === undefined ? everythingUnder(reads.keys.indexPrefix).end : reads.keys.index(before);
+  const sequences = reads
+    .membersDescending(end, limit + 1)
+    .map((member) => reads.sequenceOf(member))
+    .filter((seq) => seq > visibility);
+  const floor = chainFloor(visibility, facts.retainedFrom);
+  // What the record above says is the one before it.
+  let expected = before === undefined ? undefined : prevSequenceAt(reads, before);
+  const page = new PageBudget();
+  for (const [i, seq] of sequences.slice(0, limit).entries()) {
+    if (expected !== undefined && expected !== seq) throw reads.damage('chainBroken', expected);
+    const record = needed(reads, seq);
+    const next = sequences[i + 1];
+    const linked = next === undefined ? record.prevSequence <= floor : record.prevSequence === next;
+    if (!linked) throw reads.damage('chainBroken', seq);
+    expected = record.prevSequence;
+    if (!page.take(record)) break;
+  }
+  if (sequences.length === 0 && expected !== undefined && expected > floor) throw reads.damage('chainBroken', expected);
+  return { records: page.records.toReversed(), hasMore: page.records.length < sequences.length };
+}
+
+/** What the first record at or past `position` names as the one before it; undefined when that cannot be told. */
+function prevSequenceAt(reads: ConversationReads, position: ConversationSeq): ConversationSeq | undefined {
+  const member = reads.membersAscending(reads.keys.index(position), 1)[0];
+  const seq = member === undefined ? undefined : sequenceFromBytes(member);
+  const bytes = seq === undefined ? undefined : reads.recordBytes(seq);
+  // Damage there belongs to that record's own page.
+  const header = bytes === undefined ? 'recordMissing' : decodeHeader(bytes);
+  return typeof header === 'string' ? undefined : header.prevSequence;
+}
+
+function needed(reads: ConversationReads, seq: ConversationSeq): MessageRecord {
+  const record = reads.record(seq);
+  if (record === undefined) throw reads.damage('recordMissing', seq);
+  return record;
+}
+
+/** Ends a page before HISTORY_PAGE_BYTES_MAX of content, but never before its first record. */
+class PageBudget {
+  readonly records: MessageRecord[] = [];
+  #bytes = 0;
+
+  /** False: it does not fit any more. */
+  take(record: MessageRecord): boolean {
+    this.#bytes += contentBytes(record.content);
+    if (this.records.length > 0 && this.#bytes > HISTORY_PAGE_BYTES_MAX) return false;
+    this.records.push(record);
+    return true;
+  }
+}
+
+function contentBytes(content: MessageContent): number {
+  if (content.kind === 'text') return utf8Bytes(content.text);
+  if (content.kind === 'data') return content.data.length;
+  return content.kind === 'control' ? utf8Bytes(controlToJson(content.control)) : 0;
+}

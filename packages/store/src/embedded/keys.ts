@@ -1,0 +1,220 @@
+/**
+ * Every LMDB key, and nothing about values (docs/storage.md, LMDB keys).
+ *
+ * A key is one letter for its table and parts that are joined by ':'. Ids are percent-encoded except `A-Z a-z 0-9 _ -`,
+ * so that no id yields a ':' and no two lists of ids make one key. A number that must sort is the last part but one or
+ * the last, as 8 bytes big-endian. The longest key, of a de-duplication entry, stays under 600 bytes (LMDB: 1 978).
+ */
+import {
+  type ClientMessageId,
+  type ConversationId,
+  type ConversationSeq,
+  isQimError,
+  parseConversationId,
+  parseUserId,
+  type TenantId,
+  type UserId,
+} from '@qim/proto';
+import { keyPart } from '../key-part.js';
+import { sequenceToBytes, setU64, viewOf } from '../message/bytes.js';
+
+/** What lies under which letter. */
+export const Table = {
+  Format: 'm',
+  Facts: 'f',
+  Index: 'h',
+  Record: 'r',
+  Body: 'b',
+  Member: 'u',
+  /** By amendment number: which sequence. */
+  Amendment: 'a',
+  /** By sequence: which amendment number. */
+  AmendmentOf: 'n',
+  Dedup: 'd',
+  Outbox: 'o',
+  Poison: 'p',
+  /** A user's conversations by last activity. */
+  List: 'c',
+  /** By conversation: the time under which it stands in the list. */
+  ListedAt: 'x',
+  View: 'v',
+  ReadMark: 'k',
+  /** By week: whose tombstone may go. */
+  Tombstone: 't',
+  GroupRequest: 'g',
+} as const;
+export type Table = (typeof Table)[keyof typeof Table];
+
+/** A half-open range of keys. */
+export interface KeyRange {
+  readonly start: Buffer;
+  readonly end: Buffer;
+}
+
+/** The id behind the last part of a key; undefined when it is none. */
+export function userIdFrom(part: Uint8Array): UserId | undefined {
+  return decodePart(part, parseUserId);
+}
+
+export function conversationIdFrom(part: Uint8Array): ConversationId | undefined {
+  return decodePart(part, parseConversationId);
+}
+
+function decodePart<T extends string>(part: Uint8Array, parse: (text: string) => T): T | undefined {
+  const text = Buffer.from(part.buffer, part.byteOffset, part.length).toString('latin1');
+  try {
+    const id = parse(decodeURIComponent(text));
+    return keyPart(id) === text ? id : undefined;
+  } catch (error) {
+    if (error instanceof URIError || isQimError(error)) return undefined;
+    throw error;
+  }
+}
+
+function key(table: Table, ...parts: readonly (string | number)[]): Buffer {
+  return Buffer.from(`${table}:${parts.join(':')}`, 'latin1');
+}
+
+function prefix(table: Table, ...parts: readonly (string | number)[]): Buffer {
+  return Buffer.from(`${table}:${parts.map((part) => `${part}:`).join('')}`, 'latin1');
+}
+
+function withNumber(start: Buffer, value: number): Buffer {
+  const bytes = Buffer.alloc(start.length + 8);
+  start.copy(bytes);
+  setU64(viewOf(bytes), start.length, value);
+  return bytes;
+}
+
+/** All keys that begin with `start`, which ends in ':'. */
+export function everythingUnder(start: Buffer): KeyRange {
+  const end = Buffer.from(start);
+  end[end.length - 1] = (end[end.length - 1] ?? 0) + 1;
+  return { start, end };
+}
+
+/** The keys of one conversation. */
+export class ConversationKeys {
+  readonly #ids: string;
+  readonly facts: Buffer;
+  readonly indexPrefix: Buffer;
+  readonly recordPrefix: Buffer;
+  readonly bodyPrefix: Buffer;
+  readonly memberPrefix: Buffer;
+  readonly amendmentPrefix: Buffer;
+
+  constructor(tenantId: TenantId, conversationId: ConversationId) {
+    this.#ids = `${tenantId}:${keyPart(conversationId)}`;
+    this.facts = key(Table.Facts, this.#ids);
+    this.indexPrefix = prefix(Table.Index, this.#ids);
+    this.recordPrefix = prefix(Table.Record, this.#ids);
+    this.bodyPrefix = prefix(Table.Body, this.#ids);
+    this.memberPrefix = prefix(Table.Member, this.#ids);
+    this.amendmentPrefix = prefix(Table.Amendment, this.#ids);
+  }
+
+  /** `member` is usually `sequenceToBytes(seq)`; damage may leave anything. */
+  indexMember(member: Uint8Array): Buffer {
+    return Buffer.concat([this.indexPrefix, member]);
+  }
+
+  index(seq: ConversationSeq): Buffer {
+    return this.indexMember(sequenceToBytes(seq));
+  }
+
+  record(seq: ConversationSeq): Buffer {
+    return withNumber(this.recordPrefix, seq);
+  }
+
+  body(seq: ConversationSeq): Buffer {
+    return withNumber(this.bodyPrefix, seq);
+  }
+
+  member(userId: UserId): Buffer {
+    return key(Table.Member, this.#ids, keyPart(userId));
+  }
+
+  amendment(number: number): Buffer {
+    return withNumber(this.amendmentPrefix, number);
+  }
+
+  amendmentOf(seq: ConversationSeq): Buffer {
+    return withNumber(prefix(Table.AmendmentOf, this.#ids), seq);
+  }
+
+  dedup(week: number, sender: UserId, clientMessageId: ClientMessageId): Buffer {
+    return Buffer.concat([
+      weekPrefix(Table.Dedup, week),
+      Buffer.from(`${this.#ids}:${keyPart(sender)}:${keyPart(clientMessageId)}`, 'latin1'),
+    ]);
+  }
+}
+
+/** The keys of one user. */
+export class UserKeys {
+  readonly #ids: string;
+  readonly listPrefix: Buffer;
+  readonly viewPrefix: Buffer;
+
+  constructor(tenantId: TenantId, userId: UserId) {
+    this.#ids = `${tenantId}:${keyPart(userId)}`;
+    this.listPrefix = prefix(Table.List, this.#ids);
+    this.viewPrefix = prefix(Table.View, this.#ids);
+  }
+
+  /** Sorts by time, then by conversation id. */
+  list(activityAtMs: number, conversationId: ConversationId): Buffer {
+    return Buffer.concat([withNumber(this.listPrefix, activityAtMs), Buffer.from(keyPart(conversationId), 'latin1')]);
+  }
+
+  view(conversationId: ConversationId): Buffer {
+    return key(Table.View, this.#ids, keyPart(conversationId));
+  }
+
+  listedAt(conversationId: ConversationId): Buffer {
+    return key(Table.ListedAt, this.#ids, keyPart(conversationId));
+  }
+
+  readMark(conversationId: ConversationId): Buffer {
+    return key(Table.ReadMark, this.#ids, keyPart(conversationId));
+  }
+
+  tombstone(week: number, conversationId: ConversationId): Buffer {
+    return Buffer.concat([weekPrefix(Table.Tombstone, week), Buffer.from(`${this.#ids}:${keyPart(conversationId)}`, 'latin1')]);
+  }
+
+  groupRequest(week: number, clientRequestId: string): Buffer {
+    return Buffer.concat([weekPrefix(Table.GroupRequest, week), Buffer.from(`${this.#ids}:${keyPart(clientRequestId)}`, 'latin1')]);
+  }
+}
+
+/** Of things that expire: they sort by week first, so that an expired week is a prefix. */
+export function weekPrefix(table: Table, week: number): Buffer {
+  return withNumber(prefix(table), week);
+}
+
+const WEEK_PREFIX_BYTES = weekPrefix(Table.Tombstone, 0).length;
+
+/** The same user's and conversation's tombstone in another week. */
+export function tombstoneIn(tombstone: Buffer, week: number): Buffer {
+  return Buffer.concat([weekPrefix(Table.Tombstone, week), tombstone.subarray(WEEK_PREFIX_BYTES)]);
+}
+
+export function viewOfTombstone(tombstone: Buffer): Buffer {
+  return Buffer.concat([Buffer.from(`${Table.View}:`, 'latin1'), tombstone.subarray(WEEK_PREFIX_BYTES)]);
+}
+
+export function outboxPrefix(table: typeof Table.Outbox | typeof Table.Poison, partition: number): Buffer {
+  return prefix(table, partition);
+}
+
+export function outboxEntry(table: typeof Table.Outbox | typeof Table.Poison, partition: number, entryNumber: number): Buffer {
+  return withNumber(outboxPrefix(table, partition), entryNumber);
+}
+
+/** The deployment: format and partitions. */
+export const FORMAT_KEY = key(Table.Format, 'format');
+/** The number of the last outbox entry of a partition, 8 bytes. */
+export const outboxCounter = (partition: number): Buffer => key(Table.Format, 'outbox', partition);
+/** The token of a partition's last owner, 8 bytes. */
+export const leaseCounter = (partition: number): Buffer => key(Table.Format, 'lease', partition);

@@ -1,0 +1,81 @@
+/**
+ * One server per data folder, told by the operating system.
+ *
+ * A small LMDB environment of its own (`server.mdb`) is the lock. A process that holds a read transaction in it has a
+ * line in its reader table, and behind that line a lock of the operating system, which goes when the process goes,
+ * however it goes. Who the owner is stands in a record beside it, and the two are compared inside a write transaction,
+ * so that of two that start at once exactly one wins. No file needs to be removed by hand, ever, and a process number
+ * that was given to another process means nothing.
+ */
+import { open, type RootDatabase, type Transaction } from 'lmdb';
+import { MessageStoreError } from '../errors.js';
+
+const OWNER = Buffer.from('owner', 'latin1');
+/** It holds one small record. */
+const LOCK_MAP_BYTES = 1024 * 1024;
+
+export interface ServerLock {
+  release(): Promise<void>;
+}
+
+/** @throws StoreUnavailable when a living process holds it; the error names the process */
+export async function lockForServer(file: string, folder: string): Promise<ServerLock> {
+  const db = openLock(file);
+  let reader: Transaction;
+  try {
+    reader = db.useReadTransaction();
+    // The transaction is begun by its first read.
+    db.get(OWNER, { transaction: reader });
+  } catch (error) {
+    await db.close();
+    // Another process with the same number, as in another container: its lock stands on this very line.
+    throw heldBy('another process', folder, error);
+  }
+  const holder = takeOver(db);
+  if (holder !== undefined) {
+    reader.done();
+    await db.close();
+    throw heldBy(`process ${holder}`, folder);
+  }
+  return {
+    async release() {
+      reader.done();
+      await db.close();
+    },
+  };
+}
+
+/** The living owner, or undefined: it is this process now. */
+function takeOver(db: RootDatabase<Buffer, Buffer>): number | undefined {
+  return db.transactionSync(() => {
+    db.readerCheck();
+    const owner = Number(db.get(OWNER)?.toString('latin1'));
+    if (owner !== process.pid && processesIn(db.readerList()).has(owner)) return owner;
+    db.putSync(OWNER, Buffer.from(String(process.pid), 'latin1'));
+    return undefined;
+  });
+}
+
+/** The first column of LMDB's table of readers. */
+function processesIn(readerList: string): ReadonlySet<number> {
+  return new Set(readerList.split('\n').flatMap((line) => (/^\s*\d+\s/.test(line) ? [Number.parseInt(line, 10)] : [])));
+}
+
+function openLock(file: string): RootDatabase<Buffer, Buffer> {
+  const options = {
+    path: file,
+    noSubdir: true,
+    encoding: 'binary',
+    keyEncoding: 'binary',
+    overlappingSync: false,
+    mapSize: LOCK_MAP_BYTES,
+    permissionsMode: 0o600,
+    maxDbs: 1,
+  } as const;
+  return open(options);
+}
+
+export function heldBy(who: string, folder: string, cause?: unknown): MessageStoreError<'StoreUnavailable'> {
+  const text = `another qim server (${who}) is using the data folder ${folder}`;
+  return new MessageStoreError('StoreUnavailable', { what: text }, text, { cause });
+}

@@ -1,0 +1,172 @@
+/** MessageStore on LMDB: each call is one plan or one snapshot. What they decide is in commit, amend, history, readings. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import {
+  assert,
+  COMMIT_BATCH_MAX,
+  type ConversationId,
+  type ConversationSeq,
+  EMBEDDED_READ_SLICE,
+  LIST_PAGE_SIZE_MAX,
+  type Message,
+  type TenantId,
+  type UserId,
+} from '@qim/proto';
+import { isDamage } from '../errors.js';
+import type {
+  AmendOutcome,
+  AmendRequest,
+  CommitOutcome,
+  CommitRequest,
+  ConversationFacts,
+  HistoryPage,
+  HistoryQuery,
+  MessageStore,
+} from '../message/message-store.js';
+import { readingScope } from '../message/summaries.js';
+import type { ConversationReading, ConversationState, ConversationSummary, MemberEntry } from '../message/summary.js';
+import type { StoreObserver } from '../store.js';
+import { planAmend } from './amend.js';
+import { planCommit, prepareCommit } from './commit.js';
+import { ConversationReads } from './conversation-reads.js';
+import type { Environment, FaultHook, Snapshot } from './environment.js';
+import type { Expiry } from './expiry.js';
+import { readHistoryPage } from './history.js';
+import { readConversationState } from './readings.js';
+
+export interface EmbeddedMessageStoreOptions {
+  readonly environment: Environment;
+  readonly expiry: Expiry;
+  /** Unix milliseconds; the store's clock. */
+  readonly now: () => number;
+  readonly observer: StoreObserver;
+  readonly faults: FaultHook | undefined;
+  /** Called when new outbox entries are on the disk. */
+  readonly committed: () => void;
+}
+
+/** All conversations share the one partition: an embedded outbox has one reader, in this process. */
+const PARTITION = 0;
+
+export class EmbeddedMessageStore implements MessageStore {
+  readonly #options: EmbeddedMessageStoreOptions;
+
+  constructor(options: EmbeddedMessageStoreOptions) {
+    this.#options = options;
+  }
+
+  async commit(request: CommitRequest): Promise<CommitOutcome> {
+    const { environment, expiry, now, faults, committed } = this.#options;
+    const prepared = prepareCommit(request);
+    const outcome = await this.#watched(() =>
+      environment.write(
+        'commit',
+        (snapshot) => {
+          const at = now();
+          const plan = planCommit(snapshot, prepared, at, PARTITION);
+          return plan.writes.length === 0 ? plan : { ...plan, writes: [...plan.writes, ...expiry.writes(snapshot, at)] };
+        },
+        faults,
+      ),
+    );
+    if (!outcome.duplicate) committed();
+    return outcome;
+  }
+
+  async amend(request: AmendRequest): Promise<AmendOutcome> {
+    const { environment, now, faults, committed } = this.#options;
+    const outcome = await this.#watched(() =>
+      environment.write('amend', (snapshot) => planAmend(snapshot, request, now(), PARTITION), faults),
+    );
+    if (outcome.kind === 'amended') committed();
+    return outcome;
+  }
+
+  readMessages(
+    tenantId: TenantId,
+    conversationId: ConversationId,
+    sequences: readonly ConversationSeq[],
+  ): Promise<readonly (Message | undefined)[]> {
+    assert(sequences.length <= COMMIT_BATCH_MAX, 'at most COMMIT_BATCH_MAX messages are read at once');
+    return this.#read((snapshot) => {
+      const reads = new ConversationReads(snapshot, tenantId, conversationId);
+      const facts = reads.facts();
+      return sequences.map((seq) => {
+        if (facts !== undefined && seq < facts.retainedFrom) return undefined;
+        const indexed = reads.hasIndexMember(seq);
+        const record = reads.record(seq);
+        if (!indexed && record === undefined) return undefined;
+        if (facts === undefined) throw reads.damage('factsMissing');
+        if (record === undefined) throw reads.damage('recordMissing', seq);
+        if (!indexed) throw reads.damage('indexMissing', seq);
+        return { record, epoch: facts.epoch };
+      });
+    });
+  }
+
+  readHistory(query: HistoryQuery): Promise<HistoryPage> {
+    return this.#read((snapshot) => readHistoryPage(snapshot, query));
+  }
+
+  readConversation(
+    tenantId: TenantId,
+    conversationId: ConversationId,
+    userId: UserId,
+  ): Promise<{ readonly facts: ConversationFacts | undefined; readonly member: MemberEntry | undefined }> {
+    return this.#read((snapshot) => {
+      const reads = new ConversationReads(snapshot, tenantId, conversationId);
+      return { facts: reads.facts(), member: reads.member(userId) };
+    });
+  }
+
+  readMembers(tenantId: TenantId, conversationId: ConversationId): Promise<ReadonlyMap<UserId, MemberEntry>> {
+    return this.#read((snapshot) => new ConversationReads(snapshot, tenantId, conversationId).members());
+  }
+
+  async conversationSummaries(
+    tenantId: TenantId,
+    userId: UserId,
+    states: readonly ConversationState[],
+  ): Promise<readonly ConversationSummary[]> {
+    const readings = await this.readConversations(tenantId, userId, states);
+    return readings.map((reading) => {
+      if (reading.kind === 'damaged') throw reading.error;
+      return reading.summary;
+    });
+  }
+
+  async readConversations(
+    tenantId: TenantId,
+    userId: UserId,
+    states: readonly ConversationState[],
+  ): Promise<readonly ConversationReading[]> {
+    assert(states.length <= LIST_PAGE_SIZE_MAX, 'a page has at most LIST_PAGE_SIZE_MAX conversations');
+    const { environment, observer } = this.#options;
+    const scope = readingScope(tenantId, userId);
+    const readings: ConversationReading[] = [];
+    let sinceTurn = 0;
+    for (const state of states) {
+      const { reading, recordsRead } = environment.read((snapshot) => readConversationState(snapshot, scope, state));
+      if (reading.kind === 'damaged') observer.damage?.(reading.error.detail.reason);
+      readings.push(reading);
+      sinceTurn += recordsRead;
+      if (sinceTurn < EMBEDDED_READ_SLICE) continue;
+      sinceTurn = 0;
+      await nextTurn();
+    }
+    return readings;
+  }
+
+  async #read<T>(fn: (snapshot: Snapshot) => T): Promise<T> {
+    return this.#watched(async () => this.#options.environment.read(fn));
+  }
+
+  /** Tells the observer of damage that a call met. */
+  async #watched<T>(call: () => Promise<T>): Promise<T> {
+    try {
+      return await call();
+    } catch (error) {
+      if (isDamage(error)) this.#options.observer.damage?.(error.detail.reason);
+      throw error;
+    }
+  }
+}

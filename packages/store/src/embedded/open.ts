@@ -1,0 +1,58 @@
+/**
+ * The embedded store: one folder, one server, nothing to install. An acknowledged commit has been flushed to the disk.
+ * The folder holds `messages.mdb` (docs/storage.md, LMDB keys) and `server.mdb` (lock.ts).
+ */
+import { EMBEDDED_MAP_BYTES_DEFAULT } from '@qim/proto';
+import type { Store, StoreOptions } from '../store.js';
+import { EmbeddedDirectory } from './directory.js';
+import type { FaultHook } from './environment.js';
+import { Expiry } from './expiry.js';
+import { type FolderUse, useFolder } from './folders.js';
+import { checkFormat } from './format.js';
+import { EmbeddedMessageStore } from './message-store.js';
+import { EmbeddedOutbox } from './outbox.js';
+
+export type { FaultHook } from './environment.js';
+
+export interface EmbeddedStoreOptions extends StoreOptions {
+  /** False: beside a running server, for verification and tests; takes no lock, and never an outbox lease. */
+  readonly exclusive?: boolean;
+  /** Address space mapped at first; LMDB doubles it when the file outgrows it. */
+  readonly mapBytes?: number;
+  /** Tests make writes fail here. */
+  readonly faults?: FaultHook;
+}
+
+/**
+ * Creates the folder (mode 0700) when it is not there.
+ *
+ * @throws StoreUnavailable when another server has the folder, it cannot be opened, or it holds another format
+ */
+export async function openEmbeddedStore(folder: string, options: EmbeddedStoreOptions = {}): Promise<Store> {
+  const use = await useFolder(folder, options.exclusive ?? true, options.mapBytes ?? EMBEDDED_MAP_BYTES_DEFAULT);
+  try {
+    return storeOn(use, await checkFormat(use.environment), options);
+  } catch (error) {
+    await use.leave();
+    throw error;
+  }
+}
+
+function storeOn({ environment, path, leave }: FolderUse, partitionCount: number, options: EmbeddedStoreOptions): Store {
+  const { faults, observer = {}, now = Date.now, exclusive = true } = options;
+  const outbox = new EmbeddedOutbox({ environment, partitionCount, now, faults, mayOwn: exclusive });
+  let left: Promise<void> | undefined;
+  return {
+    messages: new EmbeddedMessageStore({ environment, expiry: new Expiry(), now, observer, faults, committed: () => outbox.wake() }),
+    directory: new EmbeddedDirectory({ environment, now, faults }),
+    outbox,
+    ackDurability: 'synced',
+    description: `embedded store in ${path}`,
+    ping: async () => environment.read(() => {}),
+    close() {
+      outbox.close();
+      left ??= leave();
+      return left;
+    },
+  };
+}

@@ -1,0 +1,219 @@
+/**
+ * The outbox on LMDB: ordered entries that a commit's own step writes, and leases in memory.
+ *
+ * One server owns the folder, so a lease need not outlive the process; its token does, because it must rise. An entry
+ * stays until it is acknowledged, and every lease reads from the first one: what a former owner had read and not
+ * acknowledged comes again, before anything newer.
+ */
+import { assert, OUTBOX_BATCH_MAX, SEQ_MAX } from '@qim/proto';
+import type { Outbox, OutboxBatch, OutboxEntry, OutboxLease } from '../outbox/outbox.js';
+import type { Environment, FaultHook, Snapshot, Write } from './environment.js';
+import { everythingUnder, leaseCounter, outboxCounter, outboxEntry, outboxPrefix, Table } from './keys.js';
+import { decodeOutboxValue, encodeOutboxValue, type OutboxValue } from './outbox-value.js';
+import { counterFrom, counterValue } from './values.js';
+
+interface Ownership {
+  readonly token: number;
+  readonly ownerId: string;
+  expiresAtMs: number;
+  /** The number of the last entry that was read under this lease; 0: none. */
+  readUpTo: number;
+}
+
+/** What a commit adds to its step. */
+export function outboxWrites(snapshot: Snapshot, partition: number, entry: OutboxValue): readonly Write[] {
+  const number = counterFrom(snapshot.get(outboxCounter(partition))) + 1;
+  return [
+    { key: outboxEntry(Table.Outbox, partition, number), value: encodeOutboxValue(entry) },
+    { key: outboxCounter(partition), value: counterValue(number) },
+  ];
+}
+
+export interface EmbeddedOutboxOptions {
+  readonly environment: Environment;
+  readonly partitionCount: number;
+  /** Unix milliseconds. */
+  readonly now: () => number;
+  readonly faults: FaultHook | undefined;
+  /** False beside a running server: every lease is taken. */
+  readonly mayOwn: boolean;
+}
+
+export class EmbeddedOutbox implements Outbox {
+  readonly partitionCount: number;
+  readonly #options: EmbeddedOutboxOptions;
+  readonly #owners = new Map<number, Ownership>();
+  readonly #waiters = new Set<() => void>();
+  #closed = false;
+
+  constructor(options: EmbeddedOutboxOptions) {
+    this.#options = options;
+    this.partitionCount = options.partitionCount;
+  }
+
+  /** Something was committed: whoever waits reads again. */
+  wake(): void {
+    for (const waiter of [...this.#waiters]) waiter();
+  }
+
+  /** Ends all waits. */
+  close(): void {
+    this.#closed = true;
+    this.wake();
+  }
+
+  async acquire(partition: number, ownerId: string, leaseMs: number): Promise<OutboxLease | undefined> {
+    assert(partition >= 0 && partition < this.partitionCount, 'the partition is one of this store');
+    if (!this.#options.mayOwn) return undefined;
+    const token = await this.#options.environment.write<number | undefined>(
+      'acquire',
+      (snapshot) => {
+        const held = this.#current(partition);
+        if (held !== undefined) {
+          if (held.ownerId !== ownerId) return { result: undefined, writes: [] };
+          held.expiresAtMs = this.#options.now() + leaseMs;
+          return { result: held.token, writes: [] };
+        }
+        const next = counterFrom(snapshot.get(leaseCounter(partition))) + 1;
+        // Here, in the step, so that of two that ask at once one finds it held.
+        this.#owners.set(partition, { token: next, ownerId, expiresAtMs: this.#options.now() + leaseMs, readUpTo: 0 });
+        return { result: next, writes: [{ key: leaseCounter(partition), value: counterValue(next) }] };
+      },
+      this.#options.faults,
+    );
+    return token === undefined ? undefined : { partition, token };
+  }
+
+  async renew(lease: OutboxLease, leaseMs: number): Promise<boolean> {
+    const held = this.#ownership(lease);
+    if (held === undefined) return false;
+    held.expiresAtMs = this.#options.now() + leaseMs;
+    return true;
+  }
+
+  async release(lease: OutboxLease): Promise<void> {
+    if (this.#ownership(lease) === undefined) return;
+    this.#owners.delete(lease.partition);
+    this.wake();
+  }
+
+  async read(leases: readonly OutboxLease[], waitMs: number, signal: AbortSignal): Promise<OutboxBatch> {
+    const deadline = performance.now() + waitMs;
+    for (;;) {
+      if (this.#closed) return { entries: [], poison: [] };
+      const batch = this.#take(leases);
+      const left = deadline - performance.now();
+      if (batch.entries.length + batch.poison.length > 0 || left <= 0 || signal.aborted) return batch;
+      await this.#wait(left, signal);
+    }
+  }
+
+  acknowledge(lease: OutboxLease, entryIds: readonly string[]): Promise<boolean> {
+    return this.#whileOwned('acknowledge', lease, () =>
+      entryIds.flatMap((entryId) => {
+        const number = entryNumber(entryId);
+        return number === undefined ? [] : [{ key: outboxEntry(Table.Outbox, lease.partition, number), value: undefined }];
+      }),
+    );
+  }
+
+  setAside(lease: OutboxLease, entryId: string, reason: string): Promise<boolean> {
+    return this.#whileOwned('setAside', lease, (snapshot) => {
+      const number = entryNumber(entryId);
+      if (number === undefined) return [];
+      const from = outboxEntry(Table.Outbox, lease.partition, number);
+      const value = snapshot.get(from);
+      if (value === undefined) return [];
+      const poison = Buffer.from(JSON.stringify({ entry: value.toString('latin1'), reason }), 'utf8');
+      return [
+        { key: outboxEntry(Table.Poison, lease.partition, number), value: poison },
+        { key: from, value: undefined },
+      ];
+    });
+  }
+
+  async backlog(): Promise<{ readonly entries: number; readonly oldestMs: number; readonly poison: number }> {
+    return this.#options.environment.read((snapshot) => {
+      let entries = 0;
+      let poison = 0;
+      let oldestAtMs = Number.POSITIVE_INFINITY;
+      for (let partition = 0; partition < this.partitionCount; partition += 1) {
+        const range = everythingUnder(outboxPrefix(Table.Outbox, partition));
+        entries += snapshot.count(range);
+        poison += snapshot.count(everythingUnder(outboxPrefix(Table.Poison, partition)));
+        const value = decodeOutboxValue(snapshot.entries(range, 1)[0]?.value);
+        if (value !== undefined) oldestAtMs = Math.min(oldestAtMs, value.atMs);
+      }
+      const oldestMs = Number.isFinite(oldestAtMs) ? Math.max(0, this.#options.now() - oldestAtMs) : 0;
+      return { entries, oldestMs, poison };
+    });
+  }
+
+  /** Entries past what these leases have read. */
+  #take(leases: readonly OutboxLease[]): OutboxBatch {
+    const entries: OutboxEntry[] = [];
+    const poison: { partition: number; entryId: string; reason: string }[] = [];
+    this.#options.environment.read((snapshot) => {
+      for (const lease of leases) {
+        const held = this.#ownership(lease);
+        if (held === undefined) continue;
+        const { partition } = lease;
+        const { end } = everythingUnder(outboxPrefix(Table.Outbox, partition));
+        const start = outboxEntry(Table.Outbox, partition, held.readUpTo + 1);
+        for (const { key, value } of snapshot.entries({ start, end }, OUTBOX_BATCH_MAX)) {
+          const number = counterFrom(key.subarray(-8));
+          held.readUpTo = number;
+          const entryId = String(number);
+          const decoded = decodeOutboxValue(value);
+          if (decoded === undefined) poison.push({ partition, entryId, reason: 'the entry cannot be read' });
+          else {
+            const { kind, tenantId, conversationId, conversationSeq } = decoded;
+            entries.push({ partition, entryId, kind, tenantId, conversationId, conversationSeq });
+          }
+        }
+      }
+    });
+    return { entries, poison };
+  }
+
+  #wait(waitMs: number, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const done = (): void => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', done);
+        this.#waiters.delete(done);
+        resolve();
+      };
+      const timer = setTimeout(done, waitMs);
+      signal.addEventListener('abort', done, { once: true });
+      this.#waiters.add(done);
+    });
+  }
+
+  #current(partition: number): Ownership | undefined {
+    const held = this.#owners.get(partition);
+    return held !== undefined && this.#options.now() < held.expiresAtMs ? held : undefined;
+  }
+
+  #ownership(lease: OutboxLease): Ownership | undefined {
+    const held = this.#current(lease.partition);
+    return held?.token === lease.token ? held : undefined;
+  }
+
+  #whileOwned(operation: string, lease: OutboxLease, writes: (snapshot: Snapshot) => readonly Write[]): Promise<boolean> {
+    return this.#options.environment.write(
+      operation,
+      (snapshot) => {
+        if (this.#ownership(lease) === undefined) return { result: false, writes: [] };
+        return { result: true, writes: writes(snapshot) };
+      },
+      this.#options.faults,
+    );
+  }
+}
+
+/** Undefined: no id that this outbox ever gave. */
+function entryNumber(entryId: string): number | undefined {
+  const number = Number(entryId);
+  return /^[1-9][0-9]*$/.test(entryId) && number <= SEQ_MAX ? number : undefined;
+}

@@ -1,0 +1,36 @@
+/**
+ * The conversation list's reads. One conversation comes from one snapshot, so there is nothing to redo: what the
+ * evaluator finds wrong is wrong.
+ */
+import { type ConversationSeq, EXACT_UNREAD_SCAN_LIMIT } from '@qim/proto';
+import { finishReading, planReading, type ReadingScope } from '../message/summaries.js';
+import type { ConversationReading, ConversationState } from '../message/summary.js';
+import { ConversationReads } from './conversation-reads.js';
+import type { Snapshot } from './environment.js';
+
+/** At most EXACT_UNREAD_SCAN_LIMIT + 2 records are read. */
+export function readConversationState(
+  snapshot: Snapshot,
+  scope: ReadingScope,
+  state: ConversationState,
+): { readonly reading: ConversationReading; readonly recordsRead: number } {
+  const reads = new ConversationReads(snapshot, scope.tenantId, state.conversationId);
+  const newest = reads.newestMember();
+  const plan = planReading(scope, state, {
+    facts: reads.storedFacts(),
+    newest: newest === undefined ? undefined : { member: newest, score: 0 },
+    window: windowAfter(reads, state.watermark),
+    member: reads.storedMember(scope.user.userId),
+  });
+  if (plan.kind === 'answered') return { reading: plan.reading, recordsRead: 0 };
+  const records = plan.sequences.map((seq) => reads.recordBytes(seq));
+  const reading = finishReading(scope, plan, records, true);
+  if (reading === 'again') throw new Error('a confirmed reading was asked for again');
+  return { reading, recordsRead: records.length };
+}
+
+/** Just after the watermark's own member, so that a longer, malformed one is met as well. */
+function windowAfter(reads: ConversationReads, watermark: ConversationSeq): Uint8Array[] {
+  const start = Buffer.concat([reads.keys.index(watermark), Buffer.alloc(1)]);
+  return reads.membersAscending(start, EXACT_UNREAD_SCAN_LIMIT);
+}
