@@ -200,3 +200,5 @@ export const CLIENT_PUSHES_WAITING_MAX = 1_000;
 export const MARK_READ_DELAY_MS = 300;
 /** Conversations whose read mark waits for the link; further ones are dropped, and showing the message asks again. */
 export const READ_MARKS_WAITING_MAX = 1_000;
+/** Commit partitions of the embedded store: they spread a Cluster's load, and here is one process. */
+export const EMBEDDED_PARTITIONS = 1;
