@@ -1,7 +1,12 @@
+export { createSecretTokens } from '@qim/gateway';
 export { type Environment, loadConfig, readSettings, type Sources } from './config.js';
 export { configurationDoc } from './config-doc.js';
 export { environment } from './environment.js';
 export { StartError, type StartErrorCode } from './errors.js';
+export type { ConversationExplanation, SoundExplanation } from './explain.js';
+export { type OpenOptions, type OpenStore, openStore, type StorePlace } from './open-store.js';
+export { openReadSide, type ReadSide } from './read-side.js';
 export { readDevSecrets, readSecrets, type Secrets } from './secrets.js';
+export { type RunningServer, type ServerIo, serverIo, startServer } from './server.js';
 export { duration, durationText } from './setting.js';
 export { type Config, flagOf, SETTING_NAMES, SETTINGS, type SettingName, variableOf } from './settings.js';

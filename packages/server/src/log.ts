@@ -11,5 +11,5 @@ export interface Log {
 
 /** `write` takes one line without its end. */
 export function createLog(level: LogLevel, write: (line: string) => void): Log {
-  return pino({ level, base: undefined, timestamp: pino.stdTimeFunctions.isoTime }, { write: (line) => write(line.trimEnd()) });
+  return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, { write: (line) => write(line.trimEnd()) });
 }

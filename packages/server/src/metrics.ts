@@ -3,7 +3,7 @@
  * (methods of the schema, error codes, close codes, damage reasons), so that no caller can make new series.
  */
 import type { CorruptReason, ErrorCode, MethodName } from '@qim/proto';
-import type { Outbox } from '@qim/store';
+import type { Outbox, OutboxKind } from '@qim/store';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
 export interface Metrics {
@@ -16,13 +16,19 @@ export interface Metrics {
   damage(reason: CorruptReason): void;
   redo(): void;
   roundTrip(): void;
-  setAside(): void;
+  entryDelivered(kind: OutboxKind, lagMs: number | undefined): void;
+  entrySetAside(): void;
+  deliveryDeferred(): void;
+  leaseLost(): void;
   /** The exposition; the outbox is asked now. An outbox that does not answer leaves its three gauges out. */
   expose(outbox: Pick<Outbox, 'backlog'>): Promise<{ readonly contentType: string; readonly text: string }>;
 }
 
 /** Calls take from a fraction of a millisecond (embedded) to the store's timeout. Seconds. */
 const CALL_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+/** From the commit to the devices. Seconds. */
+const LAG_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 15, 60, 300];
 
 /** The protocol's own close codes and ours; a peer may send any other of 1000-4999. */
 function closeLabel(code: number): string {
@@ -51,6 +57,15 @@ export function createMetrics(): Metrics {
   const roundTrips = counter('qim_store_round_trips_total', 'Flushes to the store');
   const deliveries = counter('qim_deliveries_total', 'Events sent to connected devices');
   const slow = counter('qim_slow_consumers_total', 'Connections closed because the device read too slowly');
+  const entries = counter('qim_push_entries_total', 'Outbox entries handed on, by kind', ['kind']);
+  const lag = new Histogram({
+    name: 'qim_push_lag_seconds',
+    help: 'Time from the commit of a message to its handing on to devices',
+    buckets: LAG_SECONDS,
+    registers,
+  });
+  const deferred = counter('qim_push_deferred_total', 'Passes over a partition that left entries to try again');
+  const leasesLost = counter('qim_push_leases_lost_total', 'Partitions that another process took over from this one');
   const setAside = counter('qim_push_set_aside_total', 'Outbox entries that could not be handled and were set aside');
   const backlog = {
     entries: gauge('qim_outbox_entries', 'Outbox entries waiting for delivery'),
@@ -71,7 +86,13 @@ export function createMetrics(): Metrics {
     damage: (reason) => damage.inc({ reason }),
     redo: () => redo.inc(),
     roundTrip: () => roundTrips.inc(),
-    setAside: () => setAside.inc(),
+    entryDelivered: (kind, lagMs) => {
+      entries.inc({ kind });
+      if (lagMs !== undefined) lag.observe(Math.max(0, lagMs) / 1_000);
+    },
+    entrySetAside: () => setAside.inc(),
+    deliveryDeferred: () => deferred.inc(),
+    leaseLost: () => leasesLost.inc(),
     expose: async (outbox) => {
       await showBacklog(backlog, outbox);
       return { contentType: registry.contentType, text: await registry.metrics() };

@@ -1,5 +1,6 @@
 /** The one place that names a backend. */
-import { isQimError } from '@qim/proto';
+import { existsSync } from 'node:fs';
+import { type AnyQimError, isQimError } from '@qim/proto';
 import type { Store, StoreOptions } from '@qim/store';
 import { StartError } from './errors.js';
 import type { Config } from './settings.js';
@@ -21,6 +22,9 @@ export type OpenStore = (place: StorePlace, options: OpenOptions) => Promise<Sto
 
 /** @throws StartError StoreUnusable, with a message that holds no password */
 export const openStore: OpenStore = async ({ store, data }, { as, ...options }) => {
+  if (as === 'beside' && store === 'embedded' && !existsSync(data)) {
+    throw new StartError('StoreUnusable', `there is no data folder ${data}`);
+  }
   try {
     // Each backend is a library of its own: only the one that is asked for is loaded.
     if (store === 'embedded') {
@@ -31,7 +35,15 @@ export const openStore: OpenStore = async ({ store, data }, { as, ...options }) 
     return await openRedisStore(store.href, options);
   } catch (error) {
     if (!isQimError(error)) throw error;
-    const what = error.code === 'StoreUnavailable' ? error.detail.what : error.message;
-    throw new StartError('StoreUnusable', `cannot open the store ${store === 'embedded' ? data : store.host}: ${what}`, { cause: error });
+    throw new StartError('StoreUnusable', `cannot open the store ${store === 'embedded' ? data : store.host}: ${whyOf(error)}`, {
+      cause: error,
+    });
   }
 };
+
+/** The cause says what the system said, such as ECONNREFUSED; neither backend puts a password into it. */
+function whyOf(error: AnyQimError): string {
+  if (error.code !== 'StoreUnavailable') return error.message;
+  const { what } = error.detail;
+  return error.cause instanceof Error && error.cause.message !== '' ? `${what}: ${error.cause.message}` : what;
+}

@@ -64,8 +64,10 @@ async function start(config: Config, io: ServerIo, log: Log, lifecycle: Lifecycl
   const store = await openDurably(config, io, metrics, lifecycle);
   const { push, gateway } = wire({ config, io, log, metrics, store, secrets, stopping: () => lifecycle.stopping });
 
-  lifecycle.started('push', RELEASE_DEADLINE_MS, () => push.stop());
-  await push.start();
+  if (config.roles.includes('push')) {
+    lifecycle.started('push', RELEASE_DEADLINE_MS, () => push.stop());
+    await push.start();
+  }
   lifecycle.started('gateway', config.drainTimeout + RELEASE_DEADLINE_MS, () => gateway.stop(config.drainTimeout));
   const { url, port } = await listen(gateway, config);
 

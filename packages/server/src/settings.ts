@@ -46,6 +46,12 @@ function parseJwksUrl(given: string): URL | undefined {
   return url.protocol === 'https:' || url.protocol === 'http:' ? url : undefined;
 }
 
+function parseOrigins(given: string): readonly string[] | undefined {
+  const origins = given.split(',');
+  const sound = origins.every((origin) => /^https?:/.test(origin) && URL.canParse(origin) && new URL(origin).origin === origin);
+  return sound ? origins : undefined;
+}
+
 /** Never given and never empty are one thing: T without undefined. */
 const set = <T>(setting: Setting<T> & { readonly fallback: string }): Setting<T> & { readonly fallback: string } => setting;
 const unset = <T>(setting: Setting<T> & { readonly fallback: undefined }): Setting<T> & { readonly fallback: undefined } => setting;
@@ -106,6 +112,13 @@ export const SETTINGS = {
     ...text('TEXT', 'the audience as the tokens have it'),
     fallback: undefined,
     doc: 'With --jwks-url: what the claim aud of a token must hold. Set it when the issuer signs tokens for other services too.',
+  }),
+  allowedOrigins: unset({
+    value: 'LIST',
+    allowed: 'origins such as https://chat.example, separated by commas',
+    parse: parseOrigins,
+    fallback: undefined,
+    doc: 'Pages of these origins may call the API from a browser, beside the page that this server serves itself.',
   }),
   requireDurable: set({
     ...toggle,

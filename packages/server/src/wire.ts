@@ -1,1 +1,121 @@
 /** The rooms put together: who is given what. Nothing is started here. */
+
+import { createGateway, createJwksVerifier, createSecretTokens, type Gateway, type TokenMinter, type TokenVerifier } from '@qim/gateway';
+import type { AnnounceRead } from '@qim/proto';
+import { createPush, type Push } from '@qim/push';
+import { type Session, startSession } from '@qim/session';
+import type { MessageStore, Store } from '@qim/store';
+import { createWriter, type Writer, type WriterDeps } from '@qim/writer';
+import { uuidv7 } from 'uuidv7';
+import type { Log } from './log.js';
+import type { Metrics } from './metrics.js';
+import type { Secrets } from './secrets.js';
+import type { ServerIo } from './server.js';
+import type { Config } from './settings.js';
+
+export interface Parts {
+  readonly config: Config;
+  readonly io: ServerIo;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly store: Store;
+  /** Undefined: tokens are checked by a JWKS. */
+  readonly secrets: Secrets | undefined;
+  /** True from the moment a stop begins. */
+  readonly stopping: () => boolean;
+}
+
+export function wire(parts: Parts): { readonly push: Push; readonly gateway: Gateway } {
+  const push = wirePush(parts);
+  const announceRead: AnnounceRead = (...mark) => push.announceRead(...mark);
+  const writer = wireWriter(parts, announceRead);
+  const session = startSession(parts.store, { announceRead });
+  return { push, gateway: wireGateway(parts, writer, session, push) };
+}
+
+function wirePush({ config, io, log, metrics, store }: Parts): Push {
+  return createPush({
+    messages: store.messages,
+    directory: store.directory,
+    outbox: store.outbox,
+    now: io.now,
+    monotonicNow: () => performance.now(),
+    ownerId: uuidv7(),
+    log,
+    observer: metrics,
+    leaseMs: config.pushLease,
+  });
+}
+
+function wireWriter({ config, io, log, metrics, store }: Parts, announceRead: AnnounceRead): Writer {
+  return createWriter({
+    messages: countingCommits(store.messages, metrics),
+    directory: store.directory,
+    now: io.now,
+    newId: uuidv7,
+    announceRead,
+    recallWindowMs: config.recallWindow,
+    observer: { afterCommitFailed: (error) => log.warn({ err: error }, 'a list entry was not written before the answer') },
+  });
+}
+
+function wireGateway({ config, io, log, metrics, store, ...parts }: Parts, writer: Writer, session: Session, push: Push): Gateway {
+  const { verifier, minter } = wireTokens(config, io, parts.secrets);
+  const whole = config.roles.includes('gateway');
+  return createGateway({
+    writer,
+    session,
+    push,
+    verifier,
+    minter,
+    devLogin: config.dev && whole,
+    pageFolder: whole ? io.pageFolder : undefined,
+    onlyServices: whole ? undefined : config.roles.includes('session') ? ['qim.v1.SessionService'] : [],
+    ackDurability: store.ackDurability,
+    ready: async () => {
+      if (parts.stopping()) throw new Error('the server is stopping');
+      await store.ping();
+    },
+    metrics: () => metrics.expose(store.outbox),
+    observer: metrics,
+    log,
+    now: io.now,
+    allowedOrigins: config.allowedOrigins ?? [],
+    limits: {
+      helloTimeoutMs: config.helloTimeout,
+      pingIntervalMs: config.pingInterval,
+      socketQueueBytesMax: config.socketQueueBytes,
+    },
+  });
+}
+
+function wireTokens(
+  { jwksUrl, jwksIssuer, jwksAudience }: Config,
+  { now }: ServerIo,
+  secrets: Secrets | undefined,
+): { readonly verifier: TokenVerifier; readonly minter: TokenMinter | undefined } {
+  if (secrets !== undefined) {
+    const tokens = createSecretTokens({ secrets, now });
+    return { verifier: tokens, minter: tokens };
+  }
+  // The configuration has refused a server that has neither.
+  if (jwksUrl === undefined) throw new Error('assertion failed: a secret or a JWKS URL');
+  const issuer = jwksIssuer === undefined ? {} : { issuer: jwksIssuer };
+  const audience = jwksAudience === undefined ? {} : { audience: jwksAudience };
+  return { verifier: createJwksVerifier({ url: jwksUrl, now, ...issuer, ...audience }), minter: undefined };
+}
+
+/** What the writer needs of the store; the metric learns of each message that was written by it, and of no duplicate. */
+function countingCommits(messages: MessageStore, metrics: Metrics): WriterDeps['messages'] {
+  return {
+    async commit(request) {
+      const outcome = await messages.commit(request);
+      if (!outcome.duplicate) metrics.committed();
+      return outcome;
+    },
+    amend: (request) => messages.amend(request),
+    readMessages: (tenantId, conversationId, sequences) => messages.readMessages(tenantId, conversationId, sequences),
+    readConversation: (tenantId, conversationId, userId) => messages.readConversation(tenantId, conversationId, userId),
+    readMembers: (tenantId, conversationId) => messages.readMembers(tenantId, conversationId),
+  };
+}

@@ -64,6 +64,13 @@ describe('each setting is taken at its bounds and refused past them', () => {
     jwksUrl: { good: [['https://h/k', new URL('https://h/k')]], bad: ['', 'h', 'file:///k'] },
     jwksIssuer: { good: [['https://h', 'https://h']], bad: [''] },
     jwksAudience: { good: [['qim', 'qim']], bad: [''] },
+    allowedOrigins: {
+      good: [
+        ['https://a.example', ['https://a.example']],
+        ['https://a.example,http://b:8080', ['https://a.example', 'http://b:8080']],
+      ],
+      bad: ['', '*', 'a.example', 'https://a.example/', 'https://a.example,', 'null', 'https://A.example'],
+    },
     requireDurable: { good: [['true', true]], bad: ['on'] },
     ackReplicas: { good: [['0', 0]], bad: ['1', '-1', 'all', ''] },
     logLevel: {

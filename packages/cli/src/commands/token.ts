@@ -1,6 +1,6 @@
 /** `qim token`: a token for one user, as the last line. */
 import { parseDeviceId, parseTenantId, parseUserId, TOKEN_TTL_SECONDS_DEFAULT, TOKEN_TTL_SECONDS_MAX } from '@qim/proto';
-import { duration, durationText, readDevSecrets, readSecrets, readSettings, secretTokens } from '@qim/server';
+import { createSecretTokens, duration, durationText, readDevSecrets, readSecrets, readSettings } from '@qim/server';
 import { type Arguments, type Command, EXIT_DONE, optional, required, UsageError } from '../command.js';
 
 const TTL = duration(1_000, TOKEN_TTL_SECONDS_MAX * 1_000);
@@ -29,7 +29,7 @@ export const token: Command = {
       ttlSeconds: ttlSecondsOf(args),
     };
     const secrets = await (jwtSecretFile === undefined ? readDevSecrets(data) : readSecrets(jwtSecretFile));
-    const minted = await secretTokens(secrets, io.now).mint(claims);
+    const minted = await createSecretTokens({ secrets, now: io.now }).mint(claims);
     io.out(minted.token);
     return EXIT_DONE;
   },
