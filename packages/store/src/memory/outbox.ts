@@ -1,27 +1,15 @@
 /** The outbox of the reference model: a list for each partition, and a lease with a token that rises. */
-import { OUTBOX_BATCH_MAX } from '@qim/proto';
+import { assert, OUTBOX_BATCH_MAX } from '@qim/proto';
 import type { Outbox, OutboxEntry, OutboxLease } from '../outbox/outbox.js';
 import type { MemoryPartition, MemoryState } from './state.js';
 
 export function memoryOutbox(state: MemoryState): Outbox {
   const { partitions, now } = state;
-  const partitionOf = (index: number): MemoryPartition => {
-    const partition = partitions[index];
-    if (partition === undefined) throw new RangeError(`no partition ${index}`);
-    return partition;
-  };
-  /** The partition, when the lease still holds. */
-  const owned = (lease: OutboxLease): MemoryPartition | undefined => {
-    const partition = partitionOf(lease.partition);
-    const holds = partition.owner !== undefined && partition.token === lease.token && partition.expiresAtMs > now();
-    return holds ? partition : undefined;
-  };
-
   return {
     partitionCount: partitions.length,
 
     async acquire(index, ownerId, leaseMs) {
-      const partition = partitionOf(index);
+      const partition = partitionAt(state, index);
       const held = partition.owner !== undefined && partition.expiresAtMs > now();
       if (held && partition.owner !== ownerId) return undefined;
       if (!held) {
@@ -34,18 +22,18 @@ export function memoryOutbox(state: MemoryState): Outbox {
     },
 
     async renew(lease, leaseMs) {
-      const partition = owned(lease);
+      const partition = owned(state, lease);
       if (partition !== undefined) partition.expiresAtMs = now() + leaseMs;
       return partition !== undefined;
     },
 
     async release(lease) {
-      const partition = owned(lease);
+      const partition = owned(state, lease);
       if (partition !== undefined) partition.owner = undefined;
     },
 
     async read(leases, waitMs, signal) {
-      const take = () => leases.flatMap((lease) => takeNext(owned(lease)));
+      const take = () => leases.flatMap((lease) => takeNext(owned(state, lease)));
       const entries = take();
       if (entries.length > 0 || waitMs === 0 || signal.aborted) return { entries, poison: [] };
       await nextEntry(state, waitMs, signal);
@@ -53,14 +41,14 @@ export function memoryOutbox(state: MemoryState): Outbox {
     },
 
     async acknowledge(lease, entryIds) {
-      const partition = owned(lease);
+      const partition = owned(state, lease);
       if (partition === undefined) return false;
       partition.entries = partition.entries.filter(({ entry }) => !entryIds.includes(entry.entryId));
       return true;
     },
 
     async setAside(lease, entryId, reason) {
-      const partition = owned(lease);
+      const partition = owned(state, lease);
       if (partition === undefined) return false;
       partition.entries = partition.entries.filter(({ entry }) => entry.entryId !== entryId);
       partition.poison.set(entryId, reason);
@@ -74,6 +62,19 @@ export function memoryOutbox(state: MemoryState): Outbox {
       return { entries: waiting.length, oldestMs: waiting.length === 0 ? 0 : now() - oldest, poison };
     },
   };
+}
+
+function partitionAt({ partitions }: MemoryState, index: number): MemoryPartition {
+  const partition = partitions[index];
+  assert(partition !== undefined, 'partitions are numbered 0..partitionCount-1');
+  return partition;
+}
+
+/** The partition, when the lease still holds. */
+function owned(state: MemoryState, lease: OutboxLease): MemoryPartition | undefined {
+  const partition = partitionAt(state, lease.partition);
+  const holds = partition.owner !== undefined && partition.token === lease.token && partition.expiresAtMs > state.now();
+  return holds ? partition : undefined;
 }
 
 /** The next entries that this owner has not had. */
