@@ -130,9 +130,9 @@ export const sequencing: Cases = {
     });
     const results = await Promise.allSettled(calls);
     const codes = results.map((result) => (result.status === 'fulfilled' ? 'sent' : String((result.reason as { code: string }).code)));
-    expect(codes.filter((_, i) => i % 3 === 0)).toEqual(Array(10).fill('sent'));
-    expect(codes.filter((_, i) => i % 3 === 1)).toEqual(Array(10).fill('NotMember'));
-    expect(codes.filter((_, i) => i % 3 === 2)).toEqual(['sent', ...Array(9).fill('IdempotencyConflict')]);
+    expect(codes.filter((_, i) => i % 3 === 0)).toEqual(Array<string>(10).fill('sent'));
+    expect(codes.filter((_, i) => i % 3 === 1)).toEqual(Array<string>(10).fill('NotMember'));
+    expect(codes.filter((_, i) => i % 3 === 2)).toEqual(['sent', ...Array<string>(9).fill('IdempotencyConflict')]);
     expect(await chat.sequences(alice)).toEqual(Array.from({ length: 12 }, (_, i) => i + 1));
   },
 
@@ -186,7 +186,7 @@ export const storing: Cases = {
     await chat.say(bob);
     const replyTo = { conversationSeq: seq(1), messageId: (await chat.record(1)).messageId };
     const mentions = {
-      userIds: Array.from({ length: 100 }, (_, i) => parseUserId(`${i}`.padStart(64, '用'.repeat(10)).slice(-40))),
+      userIds: Array.from({ length: 100 }, (_, i) => parseUserId('用'.repeat(20) + String(i))),
       all: true,
     };
     const request = chat.request(alice, { replyTo, mentions, type: MessageType.Card });
