@@ -13,7 +13,7 @@ const lines = (count: number): string => 'x;\n'.repeat(count);
 const SRC = 'packages/session/src/page.ts';
 // Texts that the rules look for are put together here, so that this file is tidy itself.
 const OLD_KEY = `'${'hi'}${'st'}:'`;
-const TODO = ['TO', 'DO'].join('');
+const PLAN = ['TO', 'DO'].join('');
 const HOME = ['', 'home', 'ann', 'qim'].join('/');
 
 const PLANTED: Record<string, Planted> = {
@@ -24,7 +24,7 @@ const PLANTED: Record<string, Planted> = {
   },
   environment: {
     bad: file(SRC, "const port = process.env['QIM_PORT'];"),
-    good: file('packages/server/src/config.ts', "const port = process.env['QIM_PORT'];"),
+    good: file('packages/server/src/environment.ts', "const port = process.env['QIM_PORT'];"),
   },
   clock: { bad: file(SRC, 'const now = Date.now;'), good: file(SRC, '// Date.now is passed in\nconst at = new Date(now());') },
   'sleep-in-test': {
@@ -44,7 +44,7 @@ const PLANTED: Record<string, Planted> = {
     good: file('packages/store/src/redis/keys.ts', 'const key = `convs:{$' + '{user}}`;'),
   },
   'brand-cast': { bad: file(SRC, 'const user = text as UserId;'), good: file(SRC, 'const user = parseUserId(text);') },
-  'left-over': { bad: file('docs/storage.md', `${TODO}: tell more`), good: file('docs/storage.md', 'a todo list of the user') },
+  'left-over': { bad: file('docs/storage.md', `${PLAN}: tell more`), good: file('docs/storage.md', 'a todo list of the user') },
   'machine-path': { bad: file('scripts/run.sh', `cd ${HOME}`), good: file('scripts/run.sh', 'cd packages/home/ann') },
   limit: { bad: file(SRC, 'const max = 16 * 1024;'), good: file(SRC, 'const ms = seconds * 1000 + 0xffff_ffff;') },
   'package-readme': {
@@ -55,6 +55,10 @@ const PLANTED: Record<string, Planted> = {
   'exact-version': {
     bad: file('packages/push/package.json', '{"dependencies":{"ws":"^8.0.0"}}'),
     good: file('packages/push/package.json', '{"dependencies":{"ws":"8.23.0"}}'),
+  },
+  'named-path': {
+    bad: file('docs/storage.md', 'see [decisions](decisions/0001.md)'),
+    good: file('docs/storage.md', 'see [this](storage.md), `docs/storage.md` and [that](https://example.org/x.md)'),
   },
 };
 

@@ -9,4 +9,11 @@ export interface Exception {
   readonly why: string;
 }
 
-export const EXCEPTIONS: readonly Exception[] = [];
+export const EXCEPTIONS: readonly Exception[] = [
+  {
+    rule: 'clock',
+    path: 'packages/store/src/clock.ts',
+    times: 2,
+    why: 'the adapter: what the embedded store uses when it is told no other',
+  },
+];

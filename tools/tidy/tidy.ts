@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Exception } from './exceptions.js';
 import { clock, environment, sleep, unrunTest } from './rules/ambient.js';
+import { namedPath } from './rules/documents.js';
 import { exactVersion, frontDoor, packageReadme, type TreeRule } from './rules/repository.js';
 import { fileLength, functionLength } from './rules/size.js';
 import { brandCast, keyLiteral, oldHistory } from './rules/store.js';
@@ -24,7 +25,7 @@ export const RULES: readonly Rule[] = [
   limit,
 ];
 
-export const TREE_RULES: readonly TreeRule[] = [packageReadme, frontDoor, exactVersion];
+export const TREE_RULES: readonly TreeRule[] = [packageReadme, frontDoor, exactVersion, namedPath];
 
 const BINARY = /\.(png|jpe?g|ico|woff2?|binpb|bin|dat|golden)$/;
 

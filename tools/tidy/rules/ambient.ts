@@ -2,11 +2,11 @@
 import ts from 'typescript';
 import { at, type Finding, isScript, isShipped, isTest, isTestSupport, nodesOf, type Rule } from '../source-file.js';
 
-const READS_ENVIRONMENT = /^packages\/server\/src\/config\.ts$/;
+const READS_ENVIRONMENT = /^packages\/server\/src\/environment\.ts$/;
 
 export const environment: Rule = {
   name: 'environment',
-  instead: 'add a row to the settings table in packages/server/src/config.ts and take the value as an argument',
+  instead: 'add a row to the settings table in packages/server/src/settings.ts and take the value as an argument',
   check(file) {
     if (!isShipped(file.path) || !isScript(file.path) || READS_ENVIRONMENT.test(file.path)) return [];
     const found: Finding[] = [];
