@@ -1,1 +1,3 @@
 export type * from './contract.js';
+export type { Delivery, EventBus, PushDeps, PushLog, PushObserver } from './ports.js';
+export { createPush } from './push.js';

@@ -1,0 +1,68 @@
+/**
+ * Delivers the entries of one conversation: reads what they name and the members once, brings the users' lists up to
+ * date, then hands all events on without waiting for anyone. Lists come first, so that a device which lists because of
+ * an event finds it there.
+ *
+ * Doing it again is harmless but for events that come twice: list changes decide by sequences.
+ */
+import { COMMIT_BATCH_MAX, type ConversationSeq, type Message } from '@qim/proto';
+import type { OutboxEntry } from '@qim/store';
+import { damageDelivery, type Plan, planDelivery } from './plan.js';
+import type { EventBus, PushDeps } from './ports.js';
+
+export interface FanoutDeps extends Pick<PushDeps, 'messages' | 'directory' | 'now' | 'observer'> {
+  readonly bus: EventBus;
+}
+
+/**
+ * Entries of one conversation in their order, at least one. Cost: 2, one more for each COMMIT_BATCH_MAX of them.
+ *
+ * @throws StoreUnavailable | CorruptRecord | UnsupportedVersion; no event was handed on then
+ */
+export async function deliverConversation(deps: FanoutDeps, entries: readonly [OutboxEntry, ...OutboxEntry[]]): Promise<void> {
+  const { tenantId, conversationId } = entries[0];
+  const [messages, members] = await Promise.all([readAll(deps, entries), deps.messages.readMembers(tenantId, conversationId)]);
+  const plan = planDelivery(entries, messages, members);
+  await updateLists(deps, entries[0], plan, [...members.keys()]);
+  for (const delivery of plan.deliveries) deps.bus.publish(delivery);
+  for (const { kind, conversationSeq } of entries) {
+    const record = kind === 'amended' ? undefined : messages.get(conversationSeq)?.record;
+    deps.observer?.entryDelivered?.(kind, record && Math.max(0, deps.now() - record.committedAtMs));
+  }
+}
+
+/** Tells the members, if they can be read, that their list has something to show. Never throws. */
+export async function announceDamage(deps: FanoutDeps, { tenantId, conversationId }: OutboxEntry): Promise<void> {
+  try {
+    deps.bus.publish(damageDelivery(tenantId, conversationId, await deps.messages.readMembers(tenantId, conversationId)));
+  } catch {
+    // Whom to tell is what could not be read. They see it when they list.
+  }
+}
+
+async function readAll(deps: FanoutDeps, entries: readonly [OutboxEntry, ...OutboxEntry[]]): Promise<Map<ConversationSeq, Message>> {
+  const { tenantId, conversationId } = entries[0];
+  const sequences = [...new Set(entries.map((entry) => entry.conversationSeq))];
+  const messages = new Map<ConversationSeq, Message>();
+  for (let from = 0; from < sequences.length; from += COMMIT_BATCH_MAX) {
+    const batch = sequences.slice(from, from + COMMIT_BATCH_MAX);
+    for (const message of await deps.messages.readMessages(tenantId, conversationId, batch)) {
+      if (message !== undefined) messages.set(message.record.conversationSeq, message);
+    }
+  }
+  return messages;
+}
+
+async function updateLists(
+  { directory }: FanoutDeps,
+  { tenantId, conversationId }: OutboxEntry,
+  plan: Plan,
+  userIds: readonly Parameters<PushDeps['directory']['touch']>[2][number][],
+): Promise<void> {
+  // Joins before the touch, which moves only what is there.
+  await Promise.all([
+    ...plan.joins.map(({ users, activity }) => directory.join(tenantId, conversationId, users, activity)),
+    ...plan.leaves.map((leave) => directory.leave(tenantId, conversationId, leave.userIds, leave.memberSeq)),
+  ]);
+  if (plan.touch !== undefined && userIds.length > 0) await directory.touch(tenantId, conversationId, userIds, plan.touch);
+}

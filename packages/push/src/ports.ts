@@ -1,0 +1,61 @@
+/** What the delivery side is given: its stores, its clocks, and the way from an event to the devices. */
+import type { DeviceId, TenantId, UserId } from '@qim/proto';
+import type { Directory, MessageStore, Outbox, OutboxKind } from '@qim/store';
+import type { EventSink, PushEvent } from './contract.js';
+
+/** One event and who gets it. The event is one object for all of them. */
+export interface Delivery {
+  readonly tenantId: TenantId;
+  readonly event: PushEvent;
+  readonly userIds: readonly UserId[];
+  /** The device that sent the message and has its answer; undefined: every device. */
+  readonly except: { readonly userId: UserId; readonly deviceId: DeviceId } | undefined;
+}
+
+/**
+ * From one event to the devices of its users. In one process it is the registry of connected devices; where several
+ * processes share a store, one that reaches the devices of all of them.
+ */
+export interface EventBus {
+  /** Returns at once and never throws: a push is a hint that may be lost. */
+  publish(delivery: Delivery): void;
+  /** Resolves once what is published reaches the sink. The function ends it; calling it again does nothing. */
+  subscribe(sink: EventSink): Promise<() => void>;
+}
+
+/** Never given content or ids of users. */
+export interface PushLog {
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+/** Told of what metrics count. Must not throw. */
+export interface PushObserver {
+  /** `lagMs`: from the commit, by the store's clock and ours; undefined for an amendment and a record that is gone. */
+  entryDelivered?(kind: OutboxKind, lagMs: number | undefined): void;
+  entrySetAside?(reason: string): void;
+  /** A pass over a partition's entries left some to try again. */
+  deliveryDeferred?(): void;
+  leaseLost?(): void;
+}
+
+export interface PushDeps {
+  readonly messages: Pick<MessageStore, 'readMessages' | 'readMembers'>;
+  readonly directory: Pick<Directory, 'touch' | 'join' | 'leave'>;
+  readonly outbox: Pick<Outbox, 'partitionCount' | 'acquire' | 'renew' | 'release' | 'read' | 'acknowledge' | 'setAside'>;
+  /** Unix milliseconds; for the lag that the observer is told. */
+  readonly now: () => number;
+  /** Milliseconds that never go back and never jump; decides how long a lease is trusted. */
+  readonly monotonicNow: () => number;
+  /** Of this process; no two that live at the same time share one. */
+  readonly ownerId: string;
+  readonly log: PushLog;
+  readonly observer?: PushObserver;
+  /** Resolves after `ms`, or at once when the signal aborts. Default: the process's timers. */
+  readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
+  /** Default OUTBOX_LEASE_MS. */
+  readonly leaseMs?: number;
+  /** Default: the devices connected to this process. */
+  readonly bus?: EventBus;
+}

@@ -1,0 +1,57 @@
+/** The delivery side put together: leases, the loop that follows the outbox, and the bus to the devices. */
+import { setMaxListeners } from 'node:events';
+import { setTimeout as wait } from 'node:timers/promises';
+import { assert, OUTBOX_LEASE_MS } from '@qim/proto';
+import type { Push } from './contract.js';
+import { Follower } from './follow.js';
+import { Leases } from './leases.js';
+import type { PushDeps } from './ports.js';
+import { Registry } from './registry.js';
+
+export function createPush(deps: PushDeps): Push {
+  const { log, leaseMs = OUTBOX_LEASE_MS, sleep = sleepOnTimer, bus = new Registry(log) } = deps;
+  const leases = new Leases(deps, leaseMs);
+  const follower = new Follower({ ...deps, sleep, bus }, leases);
+  const stopping = new AbortController();
+  // Every partition that must wait listens to it; Node would warn of a leak from the eleventh on.
+  setMaxListeners(0, stopping.signal);
+  let running: Promise<unknown> | undefined;
+
+  /** Three tries at renewing fit into a lease, and two into the time that it is trusted. */
+  async function keepLeases(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      await sleep(leaseMs / 3, stopping.signal);
+      if (stopping.signal.aborted) return;
+      await leases.renewAll();
+      await leases.acquireMissing();
+    }
+  }
+
+  return {
+    async start() {
+      assert(running === undefined, 'the delivery side is started once');
+      const acquired = leases.acquireMissing();
+      running = acquired.then(() => Promise.all([follower.run(stopping.signal), keepLeases()]));
+      await acquired;
+      log.info({ partitions: leases.current().length, of: deps.outbox.partitionCount }, 'following the outbox');
+    },
+    async stop() {
+      stopping.abort();
+      await running;
+      await leases.giveUpAll();
+    },
+    subscribe: (sink) => bus.subscribe(sink),
+    announceRead(tenantId, userId, conversationId, readConversationSeq) {
+      const event = { kind: 'readAdvanced', conversationId, userId, readConversationSeq } as const;
+      bus.publish({ tenantId, event, userIds: [userId], except: undefined });
+    },
+  };
+}
+
+async function sleepOnTimer(ms: number, signal: AbortSignal): Promise<void> {
+  try {
+    await wait(ms, undefined, { signal });
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+}

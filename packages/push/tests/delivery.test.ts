@@ -1,0 +1,304 @@
+import { HistoryVisibility, MessageStatus, parseActivityId, parseConversationId, parseConversationSeq, parseDeviceId } from '@qim/proto';
+import { uuidv7 } from 'uuidv7';
+import { afterEach, describe, expect, test } from 'vitest';
+import { ALICE, BOB, CAROL, device, G, openWorld, T0, T7, type World } from './support.js';
+
+const worlds: World[] = [];
+function world(...args: Parameters<typeof openWorld>): World {
+  const one = openWorld(...args);
+  worlds.push(one);
+  return one;
+}
+afterEach(async () => {
+  for (const one of worlds.splice(0)) await one.push.stop();
+});
+
+describe('who gets a message', () => {
+  test('all devices of every member get it, in order, once; an outsider gets nothing', async () => {
+    const w = world();
+    const [phone, laptop, own, outsider] = [device(BOB, 'phone'), device(BOB, 'laptop'), device(ALICE, 'pad'), device(CAROL)];
+    await w.connect(phone, laptop, own, outsider);
+    await w.push.start();
+    await w.group(ALICE, [BOB]);
+    for (let n = 0; n < 20; n += 1) await w.commit(ALICE);
+    await w.drained();
+
+    const expected = ['messageCommitted 1', 'conversationChanged', ...Array.from({ length: 20 }, (_, n) => `messageCommitted ${n + 2}`)];
+    expect(phone.lines).toEqual(expected);
+    expect(laptop.lines).toEqual(expected);
+    expect(own.lines).toEqual(expected);
+    expect(outsider.lines).toEqual([]);
+  });
+
+  test('the device that sent it is left out, the sender’s other devices are not', async () => {
+    const w = world();
+    const [sending, other, unnamed] = [device(ALICE, 'phone'), device(ALICE, 'pad'), device(ALICE)];
+    const sameNameOfAnother = device(BOB, 'phone');
+    await w.group(ALICE, [BOB]);
+    await w.push.start();
+    await w.drained();
+    await w.connect(sending, other, unnamed, sameNameOfAnother);
+    await w.commit(ALICE, { sender: { userId: ALICE, deviceId: parseDeviceId('phone') } });
+    await w.drained();
+
+    expect(sending.lines).toEqual([]);
+    for (const each of [other, unnamed, sameNameOfAnother]) expect(each.lines).toEqual(['messageCommitted 2']);
+  });
+
+  test('a sender without a device is told on every device', async () => {
+    const w = world();
+    const own = device(ALICE);
+    await w.group(ALICE, []);
+    await w.push.start();
+    await w.drained();
+    await w.connect(own);
+    await w.commit(ALICE);
+    await w.drained();
+    expect(own.lines).toEqual(['messageCommitted 2']);
+  });
+
+  test('a membership change comes to the device that asked for it as well: its answer held no message', async () => {
+    const w = world();
+    const asking = device(ALICE, 'phone');
+    await w.connect(asking);
+    await w.push.start();
+    await w.group(ALICE, [BOB]);
+    await w.drained();
+    expect(asking.lines).toEqual(['messageCommitted 1', 'conversationChanged']);
+  });
+
+  test('the same user id in another tenant gets nothing', async () => {
+    const w = world();
+    const foreign = device(BOB, 'phone', T7);
+    await w.connect(foreign);
+    await w.push.start();
+    await w.group(ALICE, [BOB]);
+    await w.drained();
+    expect(foreign.lines).toEqual([]);
+  });
+
+  test('a device that ended its subscription gets nothing more, and its others still do', async () => {
+    const w = world();
+    const [gone, stays] = [device(BOB, 'phone'), device(BOB, 'pad')];
+    const end = await w.push.subscribe(gone);
+    await w.connect(stays);
+    end();
+    end();
+    await w.push.start();
+    await w.group(ALICE, [BOB]);
+    await w.drained();
+    expect(gone.lines).toEqual([]);
+    expect(stays.lines).toHaveLength(2);
+  });
+
+  test('all receivers are handed one event object', async () => {
+    const w = world();
+    const [one, other] = [device(ALICE), device(BOB)];
+    await w.connect(one, other);
+    await w.push.start();
+    await w.group(ALICE, [BOB]);
+    await w.drained();
+    expect(one.events[0]).toBe(other.events[0]);
+  });
+
+  test('a device that throws takes nothing from the others', async () => {
+    const w = world();
+    const broken = {
+      ...device(ALICE),
+      deliver: () => {
+        throw new Error('broken');
+      },
+    };
+    const sound = device(BOB);
+    await w.push.subscribe(broken);
+    await w.connect(sound);
+    await w.push.start();
+    await w.group(ALICE, [BOB]);
+    await w.drained();
+    expect(sound.lines).toHaveLength(2);
+    expect((await w.store.outbox.backlog()).poison).toBe(0);
+  });
+});
+
+describe('membership', () => {
+  test('one who was removed gets the notice and nothing after it', async () => {
+    const w = world();
+    const carol = device(CAROL);
+    const bob = device(BOB);
+    await w.group(ALICE, [BOB, CAROL]);
+    await w.push.start();
+    await w.drained();
+    await w.connect(carol, bob);
+    await w.remove(ALICE, CAROL);
+    await w.commit(ALICE);
+    await w.drained();
+    expect(carol.lines).toEqual(['removed']);
+    expect(bob.lines).toEqual(['messageCommitted 2', 'conversationChanged', 'messageCommitted 3']);
+    expect(await w.listOf(CAROL)).toEqual([]);
+  });
+
+  test('one who left is told on the other devices, and the conversation leaves the list', async () => {
+    const w = world();
+    const carol = device(CAROL, 'pad');
+    await w.group(ALICE, [CAROL]);
+    await w.push.start();
+    await w.drained();
+    expect(await w.listOf(CAROL)).toEqual([G]);
+    await w.connect(carol);
+    await w.leave(CAROL);
+    await w.drained();
+    expect(carol.lines).toEqual(['removed']);
+    expect(await w.listOf(CAROL)).toEqual([]);
+  });
+
+  test('a new member is told from the join on, and has the conversation in the list before the event', async () => {
+    const lists: Promise<unknown>[] = [];
+    const w = world();
+    const carol = device(CAROL);
+    await w.group(ALICE, [BOB]);
+    await w.commit(ALICE);
+    await w.connect({
+      ...carol,
+      deliver: (event) => {
+        carol.deliver(event);
+        lists.push(w.listOf(CAROL));
+      },
+    });
+    await w.add(ALICE, [CAROL]);
+    await w.commit(BOB);
+    await w.push.start();
+    await w.drained();
+    expect(carol.lines).toEqual(['messageCommitted 3', 'conversationChanged', 'messageCommitted 4']);
+    expect(await lists[0]).toEqual([G]);
+  });
+
+  test('where the past is shown, a new member may be handed what was said before', async () => {
+    const w = world();
+    const carol = device(CAROL);
+    await w.connect(carol);
+    await w.group(ALICE, [], HistoryVisibility.All);
+    await w.commit(ALICE);
+    await w.add(ALICE, [CAROL]);
+    await w.push.start();
+    await w.drained();
+    expect(carol.lines).toContain('messageCommitted 2');
+  });
+
+  test('removed and joined again before anything was delivered: in the list once, with the later floor', async () => {
+    const w = world();
+    const carol = device(CAROL);
+    await w.connect(carol);
+    await w.group(ALICE, [CAROL]);
+    await w.remove(ALICE, CAROL);
+    await w.commit(ALICE);
+    await w.add(ALICE, [CAROL]);
+    await w.push.start();
+    await w.drained();
+    expect(await w.listOf(CAROL)).toEqual([G]);
+    expect((await w.store.directory.view(T0, CAROL, G))?.joinedSeq).toBe(4);
+    expect(carol.lines).not.toContain('messageCommitted 3');
+    expect(carol.lines).toContain('messageCommitted 4');
+  });
+
+  test('the last one leaves: nothing is left to deliver, and nothing waits', async () => {
+    const w = world();
+    await w.group(ALICE, []);
+    await w.leave(ALICE);
+    await w.push.start();
+    await w.drained();
+    expect(await w.listOf(ALICE)).toEqual([]);
+    expect((await w.store.outbox.backlog()).poison).toBe(0);
+  });
+});
+
+describe('lists and amendments', () => {
+  test('a message moves the conversation up in every member’s list', async () => {
+    const w = world();
+    const other = parseConversationId('g_other');
+    await w.push.start();
+    await w.group(ALICE, [BOB]);
+    w.time.advance(1);
+    await w.group(ALICE, [BOB], HistoryVisibility.FromJoining, other);
+    w.time.advance(1);
+    await w.drained();
+    expect(await w.listOf(BOB)).toEqual([other, G]);
+    await w.commit(ALICE);
+    await w.drained();
+    expect(await w.listOf(BOB)).toEqual([G, other]);
+  });
+
+  test('an amendment is told as the record is now, moves nothing in the list, and is kept from who may not see it', async () => {
+    const w = world();
+    const [bob, carol] = [device(BOB), device(CAROL)];
+    await w.group(ALICE, [BOB]);
+    const { message } = await w.commit(ALICE);
+    w.time.advance(1);
+    const other = parseConversationId('g_other');
+    await w.group(BOB, [], HistoryVisibility.FromJoining, other);
+    await w.add(ALICE, [CAROL]);
+    await w.push.start();
+    await w.drained();
+    const before = await w.listOf(BOB);
+    await w.connect(bob, carol);
+    w.time.advance(1);
+    if (message === undefined) throw new Error('a fresh commit has its message');
+    await w.store.messages.amend({
+      actor: ALICE,
+      needs: 'member',
+      target: message.record,
+      activityId: parseActivityId(uuidv7()),
+      status: MessageStatus.Recalled,
+      content: { kind: 'none' },
+      mentions: { userIds: [], all: false },
+    });
+    await w.drained();
+    expect(bob.lines).toEqual(['messageAmended 2']);
+    expect(bob.events[0]).toMatchObject({ message: { record: { status: MessageStatus.Recalled, content: { kind: 'none' } } } });
+    expect(carol.lines).toEqual([]);
+    expect(await w.listOf(BOB)).toEqual(before);
+  });
+
+  test('what was recalled before it was delivered goes out without its text', async () => {
+    const w = world();
+    const bob = device(BOB);
+    await w.connect(bob);
+    await w.group(ALICE, [BOB]);
+    const { message } = await w.commit(ALICE, { content: { kind: 'text', text: 'regretted' } });
+    if (message === undefined) throw new Error('a fresh commit has its message');
+    await w.store.messages.amend({
+      actor: ALICE,
+      needs: 'member',
+      target: message.record,
+      activityId: parseActivityId(uuidv7()),
+      status: MessageStatus.Recalled,
+      content: { kind: 'none' },
+      mentions: { userIds: [], all: false },
+    });
+    await w.push.start();
+    await w.drained();
+    expect(bob.lines).toEqual(['messageCommitted 1', 'conversationChanged', 'messageCommitted 2', 'messageAmended 2']);
+    expect(JSON.stringify(bob.events)).not.toContain('regretted');
+  });
+
+  test('a read mark is announced to all devices of its user and to nobody else', async () => {
+    const w = world();
+    const [phone, pad, other, foreign] = [device(BOB, 'phone'), device(BOB, 'pad'), device(ALICE), device(BOB, 'phone', T7)];
+    await w.connect(phone, pad, other, foreign);
+    w.push.announceRead(T0, BOB, G, parseConversationSeq(9));
+    expect(phone.events).toEqual([{ kind: 'readAdvanced', conversationId: G, userId: BOB, readConversationSeq: 9 }]);
+    expect(pad.lines).toEqual(['readAdvanced 9']);
+    expect([...other.lines, ...foreign.lines]).toEqual([]);
+  });
+
+  test('more entries of one conversation than one read of the store takes arrive whole and in order', async () => {
+    const w = world();
+    const bob = device(BOB);
+    await w.group(ALICE, [BOB]);
+    for (let n = 2; n <= 300; n += 1) await w.commit(ALICE);
+    await w.connect(bob);
+    await w.push.start();
+    await w.drained();
+    const sequences = bob.events.flatMap((event) => (event.kind === 'messageCommitted' ? [event.message.record.conversationSeq] : []));
+    expect(sequences).toEqual(Array.from({ length: 300 }, (_, n) => n + 1));
+  });
+});
