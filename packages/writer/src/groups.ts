@@ -1,0 +1,198 @@
+/**
+ * Groups: made, joined, left. Each change is one Control record and the membership itself, in one commit step; what was
+ * read before only shapes the request, and the step refuses with `Aborted` when it no longer holds. Then it is read again.
+ */
+import {
+  AMEND_TRIES_MAX,
+  type Caller,
+  type ClientMessageId,
+  type Control,
+  ControlKind,
+  type ConversationId,
+  ConversationKind,
+  forbidden,
+  HistoryVisibility,
+  invalidArgument,
+  isQimError,
+  MessageType,
+  parseActivityId,
+  parseClientMessageId,
+  parseConversationSeq,
+  parseMessageId,
+  QimError,
+  Role,
+  type UserId,
+} from '@qim/proto';
+import type { CommitOutcome, CommitRequest, ConversationFacts, JoinedUser, MemberEntry } from '@qim/store';
+import { admitMemberIds, admitTitle } from './admission.js';
+import { updateLists } from './after-commit.js';
+import type { CreateGroupInput } from './contract.js';
+import { groupConversationId, groupRequestKey } from './conversation-ids.js';
+import type { WriterDeps } from './ports.js';
+import { firstMember } from './send.js';
+import { type Membership, readMembership } from './target.js';
+
+type Members = ReadonlyMap<UserId, MemberEntry>;
+
+/**
+ * The caller owns the group. A retry by clientRequestId answers with the group that the first try made, even when that
+ * one ended before its commit. Cost: 2; 3 with a clientRequestId.
+ *
+ * @throws InvalidArgument | PayloadTooLarge | IdempotencyConflict (the clientRequestId was used for another group)
+ */
+export async function createGroup(deps: WriterDeps, caller: Caller, input: CreateGroupInput): Promise<ConversationId> {
+  const { tenantId, userId } = caller;
+  const { title, clientRequestId } = input;
+  admitTitle(title);
+  admitMemberIds(input.memberIds, 0);
+  const settings = { historyVisibility: input.historyVisibility, onlyAdminsPost: input.onlyAdminsPost };
+  const userIds = [...new Set([userId, ...input.memberIds])];
+  const members = userIds.map((id) => ({ userId: id, role: id === userId ? Role.Owner : Role.Member }));
+  const candidate = groupConversationId(deps.newId());
+  const conversationId =
+    clientRequestId === undefined ? candidate : await deps.directory.groupForRequest(tenantId, userId, clientRequestId, candidate);
+  const key = clientRequestId === undefined ? freshKey(deps) : groupRequestKey(clientRequestId, settings);
+  const request: CommitRequest = {
+    ...controlRequest(deps, caller, conversationId, key, { kind: ControlKind.Created, title, userIds }),
+    needs: 'owner',
+    create: { kind: ConversationKind.Group, title, settings, members, onlyNew: true },
+  };
+  const outcome = await commitGroup(deps, request);
+  if (outcome.created) await updateLists(deps, caller, conversationId, outcome, { joined: members.map(firstMember) });
+  return conversationId;
+}
+
+/** The group is there, and not from this request: the clientRequestId made it with other settings. */
+async function commitGroup(deps: WriterDeps, request: CommitRequest): Promise<CommitOutcome> {
+  try {
+    return await deps.messages.commit(request);
+  } catch (error) {
+    if (!isQimError(error) || error.code !== 'Aborted') throw error;
+    throw new QimError('IdempotencyConflict', {}, 'the clientRequestId was used for another group', { cause: error });
+  }
+}
+
+/** Cost: 4. @throws NotMember | Forbidden | InvalidArgument | ResourceLimit | Aborted */
+export async function addMembers(
+  deps: WriterDeps,
+  caller: Caller,
+  conversationId: ConversationId,
+  memberIds: readonly UserId[],
+): Promise<void> {
+  admitMemberIds(memberIds, 1);
+  await changeMembership(deps, caller, conversationId, async ({ facts, member }) => {
+    if (member.role < Role.Admin) throw forbidden('an admin');
+    const members = await readMembers(deps, caller, conversationId);
+    const userIds = [...new Set(memberIds)].filter((id) => !members.has(id));
+    if (userIds.length === 0) return undefined;
+    return {
+      needs: 'admin',
+      control: { kind: ControlKind.Joined, userIds },
+      change: { kind: 'join', userIds },
+      lists: (outcome) => ({ joined: joinedBy(facts, userIds, outcome) }),
+    };
+  });
+}
+
+/** Cost: 4. @throws NotMember | NotFound | Forbidden | InvalidArgument | Aborted */
+export async function removeMember(deps: WriterDeps, caller: Caller, conversationId: ConversationId, userId: UserId): Promise<void> {
+  await changeMembership(deps, caller, conversationId, async ({ member }) => {
+    if (member.role < Role.Admin) throw forbidden('an admin');
+    if (userId === caller.userId) throw invalidArgument('userId', 'another member: one leaves by LeaveGroup');
+    const target = (await readMembers(deps, caller, conversationId)).get(userId);
+    if (target === undefined) throw new QimError('NotFound', {}, 'no such member');
+    if (target.role >= member.role) throw forbidden('a role above that of the member');
+    return {
+      needs: 'admin',
+      control: { kind: ControlKind.Removed, userIds: [userId] },
+      change: { kind: 'leave', userIds: [userId] },
+      lists: () => ({ left: [userId] }),
+    };
+  });
+}
+
+/** The last owner leaves only as the last member: a group of others keeps an owner. Cost: 3; 4 for an owner. */
+export async function leaveGroup(deps: WriterDeps, caller: Caller, conversationId: ConversationId): Promise<void> {
+  const { userId } = caller;
+  await changeMembership(deps, caller, conversationId, async ({ member }) => {
+    if (member.role === Role.Owner) refuseOrphans(await readMembers(deps, caller, conversationId), userId);
+    return {
+      needs: 'member',
+      control: { kind: ControlKind.Left, userIds: [userId] },
+      change: { kind: 'leave', userIds: [userId] },
+      lists: () => ({ left: [userId] }),
+    };
+  });
+}
+
+function refuseOrphans(members: Members, leaving: UserId): void {
+  const others = [...members].filter(([id]) => id !== leaving);
+  if (others.length > 0 && !others.some(([, entry]) => entry.role === Role.Owner)) throw forbidden('another owner first');
+}
+
+interface PlannedChange {
+  readonly needs: CommitRequest['needs'];
+  readonly control: Control;
+  readonly change: NonNullable<CommitRequest['change']>;
+  readonly lists: (outcome: CommitOutcome) => { joined?: readonly JoinedUser[]; left?: readonly UserId[] };
+}
+
+/** `plan` decides on what was just read; undefined: nothing to do. */
+async function changeMembership(
+  deps: WriterDeps,
+  caller: Caller,
+  conversationId: ConversationId,
+  plan: (membership: Membership) => Promise<PlannedChange | undefined>,
+): Promise<void> {
+  const key = freshKey(deps);
+  for (let tries = 1; ; tries += 1) {
+    const membership = await readMembership(deps, caller, conversationId);
+    if (membership.facts.kind !== ConversationKind.Group) throw invalidArgument('conversationId', 'a group');
+    const planned = await plan(membership);
+    if (planned === undefined) return;
+    const { control, needs, change, lists } = planned;
+    try {
+      const outcome = await deps.messages.commit({ ...controlRequest(deps, caller, conversationId, key, control), needs, change });
+      await updateLists(deps, caller, conversationId, outcome, lists(outcome));
+      return;
+    } catch (error) {
+      if (!isQimError(error) || error.code !== 'Aborted' || tries === AMEND_TRIES_MAX) throw error;
+    }
+  }
+}
+
+function controlRequest(
+  deps: WriterDeps,
+  { tenantId, userId, deviceId }: Caller,
+  conversationId: ConversationId,
+  clientMessageId: ClientMessageId,
+  control: Control,
+): Omit<CommitRequest, 'needs'> {
+  return {
+    tenantId,
+    conversationId,
+    sender: { userId, deviceId },
+    clientMessageId,
+    messageId: parseMessageId(deps.newId()),
+    activityId: parseActivityId(deps.newId()),
+    type: MessageType.Control,
+    content: { kind: 'control', control },
+    mentions: { userIds: [], all: false },
+    replyTo: undefined,
+  };
+}
+
+/** Called only once the caller's own membership was read. */
+function readMembers(deps: WriterDeps, { tenantId }: Caller, conversationId: ConversationId): Promise<Members> {
+  return deps.messages.readMembers(tenantId, conversationId);
+}
+
+/** As the commit step wrote them. */
+function joinedBy({ settings }: ConversationFacts, userIds: readonly UserId[], { conversationSeq }: CommitOutcome): JoinedUser[] {
+  const visibleFrom = settings.historyVisibility === HistoryVisibility.All ? parseConversationSeq(1) : conversationSeq;
+  return userIds.map((userId) => ({ userId, joinedSeq: conversationSeq, visibleFrom }));
+}
+
+function freshKey(deps: WriterDeps): ClientMessageId {
+  return parseClientMessageId(deps.newId());
+}

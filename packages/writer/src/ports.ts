@@ -1,0 +1,22 @@
+/** What the writer is given. It opens nothing, and asks no clock and no source of randomness but these. */
+import type { AnnounceRead } from '@qim/proto';
+import type { Directory, MessageStore } from '@qim/store';
+
+/** Told of what metrics and logs should know. Must not throw. */
+export interface WriterObserver {
+  /** A committed message's list entry or read mark was not written before the answer. The outbox mends the list. */
+  afterCommitFailed?(error: unknown): void;
+}
+
+export interface WriterDeps {
+  readonly messages: Pick<MessageStore, 'commit' | 'amend' | 'readMessages' | 'readConversation' | 'readMembers'>;
+  readonly directory: Pick<Directory, 'touch' | 'join' | 'leave' | 'raiseRead' | 'view' | 'groupForRequest'>;
+  /** Unix milliseconds; decides about the recall window and nothing else. */
+  readonly now: () => number;
+  /** A fresh UUIDv7 in lower-case text. */
+  readonly newId: () => string;
+  readonly announceRead: AnnounceRead;
+  /** Milliseconds after the commit within which the sender may recall. */
+  readonly recallWindowMs: number;
+  readonly observer?: WriterObserver;
+}

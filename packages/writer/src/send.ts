@@ -1,0 +1,141 @@
+/**
+ * Sending. The order of checks is what makes a retry safe: what is malformed is refused first (the first try was, too);
+ * then a reply's target is looked for; then the commit step decides about duplicates, membership and role, in that order.
+ *
+ * A retry of a reply whose target has gone since, or whose sender has, must still learn that it was delivered: a target
+ * that fails the check is no refusal until the store has said that the message is not a duplicate.
+ */
+import {
+  assert,
+  type Caller,
+  ConversationKind,
+  HistoryVisibility,
+  invalidArgument,
+  isQimError,
+  parseActivityId,
+  parseConversationSeq,
+  parseMessageId,
+  type ReplyTo,
+  Role,
+  type UserId,
+} from '@qim/proto';
+import type { CommitOutcome, CommitRequest, JoinedUser, NewConversation } from '@qim/store';
+import { admitDraft } from './admission.js';
+import { applyReadMark, updateLists } from './after-commit.js';
+import type { SendMessageInput, SendMessageOutput } from './contract.js';
+import { directConversationId } from './conversation-ids.js';
+import type { WriterDeps } from './ports.js';
+import { readTarget } from './target.js';
+
+const SEQ_FIRST = parseConversationSeq(1);
+
+/** Cost: 2 (commit; then list and read mark), 2 more for a reply. @throws as MessageStore.commit, InvalidArgument, PayloadTooLarge */
+export async function sendMessage(deps: WriterDeps, caller: Caller, input: SendMessageInput): Promise<SendMessageOutput> {
+  admitDraft(input);
+  const peer = 'toUserId' in input.target ? input.target.toUserId : undefined;
+  const request = commitRequest(deps, caller, input, peer);
+  const refusal = request.replyTo === undefined ? undefined : await judgeReply(deps, caller, request, request.replyTo, peer !== undefined);
+  const outcome = refusal === undefined ? await deps.messages.commit(request) : await commitIfDuplicate(deps, request, refusal.error);
+  if (outcome.message !== undefined) await follow(deps, caller, request, outcome, input);
+  return output(request, outcome);
+}
+
+function commitRequest(deps: WriterDeps, caller: Caller, input: SendMessageInput, peer: UserId | undefined): CommitRequest {
+  return {
+    tenantId: caller.tenantId,
+    conversationId:
+      'toUserId' in input.target
+        ? directConversationId(caller.tenantId, caller.userId, input.target.toUserId)
+        : input.target.conversationId,
+    sender: { userId: caller.userId, deviceId: caller.deviceId },
+    clientMessageId: input.clientMessageId,
+    messageId: parseMessageId(deps.newId()),
+    activityId: parseActivityId(deps.newId()),
+    type: input.type,
+    content: input.content,
+    mentions: { userIds: input.mentionUserIds, all: input.mentionAll },
+    replyTo: input.replyTo,
+    needs: 'post',
+    create: peer === undefined ? undefined : { ...directConversation(caller.userId, peer), onlyNew: false },
+  };
+}
+
+/** Neither side is above the other: no one deletes what the other said. */
+function directConversation(one: UserId, other: UserId): NewConversation {
+  return {
+    kind: ConversationKind.Direct,
+    title: '',
+    settings: { historyVisibility: HistoryVisibility.FromJoining, onlyAdminsPost: false },
+    members: [...new Set([one, other])].map((userId) => ({ userId, role: Role.Member })),
+  };
+}
+
+/** Why the reply's target will not do; undefined: it will. Only an unanswered read is thrown. */
+async function judgeReply(
+  deps: WriterDeps,
+  caller: Caller,
+  { conversationId }: CommitRequest,
+  replyTo: ReplyTo,
+  opening: boolean,
+): Promise<{ readonly error: unknown } | undefined> {
+  const noTarget = { error: invalidArgument('replyTo', 'a message of this conversation that the sender may see') };
+  try {
+    const { message } = await readTarget(deps, caller, conversationId, replyTo);
+    return message === undefined ? noTarget : undefined;
+  } catch (error) {
+    if (!isQimError(error) || error.code === 'StoreUnavailable') throw error;
+    // In a direct conversation that is yet to be made there is nothing to reply to; the caller could open it.
+    return error.code === 'NotMember' && opening ? noTarget : { error };
+  }
+}
+
+/**
+ * The outcome of the first try, if there was one; else `refusal` is thrown. It asks by a commit that can never write: its
+ * sender would have to be a member to send, and not to be one to join. De-duplication comes before both.
+ */
+async function commitIfDuplicate(deps: WriterDeps, request: CommitRequest, refusal: unknown): Promise<CommitOutcome> {
+  const unwritable: CommitRequest = { ...request, create: undefined, change: { kind: 'join', userIds: [request.sender.userId] } };
+  try {
+    const outcome = await deps.messages.commit(unwritable);
+    assert(outcome.duplicate, 'a commit that cannot write has written');
+    return outcome;
+  } catch (error) {
+    const refused = isQimError(error) && (error.code === 'Aborted' || error.code === 'NotMember' || error.code === 'ResourceLimit');
+    throw refused ? refusal : error;
+  }
+}
+
+/** A duplicate's list entry and mark are written as well: the first try may have ended before its own were. */
+async function follow(
+  deps: WriterDeps,
+  caller: Caller,
+  request: CommitRequest,
+  outcome: CommitOutcome,
+  input: SendMessageInput,
+): Promise<void> {
+  const joined = outcome.created ? (request.create?.members ?? []).map(firstMember) : [];
+  const { conversationId } = request;
+  await Promise.all([
+    updateLists(deps, caller, conversationId, outcome, { joined }),
+    applyReadMark(deps, caller, conversationId, input.readConversationSeq, outcome.conversationSeq),
+  ]);
+}
+
+/** A member from the start, as NewConversation says. */
+export function firstMember({ userId }: { readonly userId: UserId }): JoinedUser {
+  return { userId, joinedSeq: SEQ_FIRST, visibleFrom: SEQ_FIRST };
+}
+
+function output(request: CommitRequest, outcome: CommitOutcome): SendMessageOutput {
+  const { duplicate, message, conversationSeq, messageId, committedAtMs } = outcome;
+  if (message !== undefined) return { message, duplicate };
+  assert(duplicate, 'a fresh commit comes back with its message');
+  const idsOnly = {
+    conversationId: request.conversationId,
+    conversationSeq,
+    messageId,
+    clientMessageId: request.clientMessageId,
+    committedAtMs,
+  };
+  return { message: { idsOnly }, duplicate };
+}

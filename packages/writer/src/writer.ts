@@ -1,0 +1,19 @@
+/** The write side put together: one operation per method, all over the same ports. */
+import { deleteMessage, editMessage, recallMessage } from './amend.js';
+import type { Writer } from './contract.js';
+import { addMembers, createGroup, leaveGroup, removeMember } from './groups.js';
+import type { WriterDeps } from './ports.js';
+import { sendMessage } from './send.js';
+
+export function createWriter(deps: WriterDeps): Writer {
+  return {
+    sendMessage: (caller, input) => sendMessage(deps, caller, input),
+    editMessage: (caller, input) => editMessage(deps, caller, input),
+    recallMessage: (caller, ref) => recallMessage(deps, caller, ref),
+    deleteMessage: (caller, ref) => deleteMessage(deps, caller, ref),
+    createGroup: (caller, input) => createGroup(deps, caller, input),
+    addMembers: (caller, conversationId, memberIds) => addMembers(deps, caller, conversationId, memberIds),
+    removeMember: (caller, conversationId, userId) => removeMember(deps, caller, conversationId, userId),
+    leaveGroup: (caller, conversationId) => leaveGroup(deps, caller, conversationId),
+  };
+}
