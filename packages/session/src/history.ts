@@ -1,0 +1,21 @@
+/** Replay of the canonical history, forward, backward, or its newest page. */
+import { type Caller, HISTORY_PAGE_SIZE_DEFAULT, HISTORY_PAGE_SIZE_MAX, invalidArgument, SEQ_ZERO } from '@qim/proto';
+import type { SessionContext } from './context.js';
+import type { HistoryInput, HistoryOutput } from './contract.js';
+
+/** Cost: that of MessageStore.readHistory, and 1. @throws NotMember | InvalidArgument (limit) | CorruptRecord | UnsupportedVersion */
+export async function readHistory(context: SessionContext, caller: Caller, input: HistoryInput): Promise<HistoryOutput> {
+  const { tenantId, userId } = caller;
+  const { conversationId, position } = input;
+  const limit = admitLimit(input.limit);
+  const view = await context.directory.view(tenantId, userId, conversationId);
+  const query = { tenantId, userId, conversationId, clearedSeq: view?.clearedSeq ?? SEQ_ZERO, position, limit };
+  const { records, hasMore, epoch } = await context.messages.readHistory(query);
+  return { messages: records.map((record) => ({ record, epoch })), hasMore, epoch };
+}
+
+function admitLimit(limit: number): number {
+  if (limit === 0) return HISTORY_PAGE_SIZE_DEFAULT;
+  if (Number.isInteger(limit) && limit >= 1 && limit <= HISTORY_PAGE_SIZE_MAX) return limit;
+  throw invalidArgument('limit', `an integer 0..${HISTORY_PAGE_SIZE_MAX}`);
+}

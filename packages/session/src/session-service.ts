@@ -1,0 +1,17 @@
+/** The read side put together: one operation per method, all over the same context. */
+import type { SessionContext } from './context.js';
+import type { Session } from './contract.js';
+import { getConversation, listConversations } from './conversation-list.js';
+import { readHistory } from './history.js';
+import { listMembers } from './members.js';
+import { markRead } from './read-marks.js';
+
+export function createSession(context: SessionContext): Session {
+  return {
+    listConversations: (caller, input) => listConversations(context, caller, input),
+    getConversation: (caller, conversationId, explain) => getConversation(context, caller, conversationId, explain),
+    markRead: (caller, conversationId, readConversationSeq) => markRead(context, caller, conversationId, readConversationSeq),
+    readHistory: (caller, input) => readHistory(context, caller, input),
+    listMembers: (caller, conversationId, pageToken) => listMembers(context, caller, conversationId, pageToken),
+  };
+}
