@@ -18,7 +18,10 @@ export interface TokenClaims {
 }
 
 export interface TokenVerifier {
-  /** @throws QimError Unauthenticated | TokenExpired; never tells why a token is bad. */
+  /**
+   * @throws QimError Unauthenticated | TokenExpired, never telling why a token is bad; StoreUnavailable while the keys of
+   * a JWKS URL cannot be had
+   */
   verify(token: string): Promise<TokenClaims>;
 }
 
@@ -57,7 +60,7 @@ export interface GatewayOptions {
   readonly devLogin: boolean;
   /** The built chat page; undefined: none is served. */
   readonly pageFolder: string | undefined;
-  /** Serve only SessionService, as `--roles session` does; undefined: all that is built. */
+  /** Serve only these, by full name, as `--roles session` does with `qim.v1.SessionService`; undefined: all that is built. */
   readonly onlyServices: readonly string[] | undefined;
   readonly ackDurability: AckDurability;
   /** Resolves while the store answers; /readyz. */
@@ -67,6 +70,10 @@ export interface GatewayOptions {
   readonly log: GatewayLog;
   /** Unix milliseconds. */
   readonly now: () => number;
+  /** Calls `action` once after `ms` (0..2^31-1) unless cancelled by the function that it returns; default: Node's timers. */
+  readonly after?: (ms: number, action: () => void) => () => void;
+  /** Origins such as `https://chat.example` whose pages may connect, beside the gateway's own. Default: none. */
+  readonly allowedOrigins?: readonly string[];
   readonly limits?: Partial<GatewayLimits>;
 }
 
@@ -88,4 +95,6 @@ export interface Gateway {
 export interface CallContext {
   readonly caller: Caller;
   readonly requestId: string;
+  /** Whose admin token it was when the caller is the user of `Qim-On-Behalf-Of`; otherwise undefined. */
+  readonly actingAdmin: UserId | undefined;
 }

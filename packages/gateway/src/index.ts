@@ -1,1 +1,3 @@
 export type * from './contract.js';
+export { createGateway } from './gateway.js';
+export { createJwksVerifier, createSecretTokens, type JwksOptions, type SecretTokensOptions } from './tokens.js';

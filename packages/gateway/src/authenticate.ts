@@ -1,0 +1,61 @@
+/** From the headers of a request, or the token of a hello, to the one who calls. */
+import { type Caller, forbidden, invalidArgument, parseDeviceId, parseUserId, type UserId } from '@qim/proto';
+import type { TokenClaims, TokenVerifier } from './contract.js';
+import { unauthenticated } from './tokens.js';
+
+export const ON_BEHALF_OF = 'qim-on-behalf-of';
+
+export interface Identity {
+  readonly caller: Caller;
+  readonly actingAdmin: UserId | undefined;
+  /** Unix milliseconds. */
+  readonly expiresAtMs: number;
+}
+
+/** @throws Unauthenticated | TokenExpired | Forbidden | InvalidArgument (Qim-On-Behalf-Of) | StoreUnavailable */
+export async function identityOf(
+  verifier: TokenVerifier,
+  authorization: string | null | undefined,
+  onBehalfOf: string | null | undefined,
+): Promise<Identity> {
+  const token = bearerToken(authorization);
+  if (token === undefined) throw unauthenticated();
+  return actingFor(await verifier.verify(token), onBehalfOf);
+}
+
+/** Undefined: there is none. Another scheme is none. */
+export function bearerToken(authorization: string | null | undefined): string | undefined {
+  return authorization?.match(/^Bearer +(\S+) *$/i)?.[1];
+}
+
+/**
+ * The claims' own user, or the one whom an admin names. Nothing else changes with it: tenant, device and rights stay those
+ * of the token.
+ */
+export function actingFor(claims: TokenClaims, onBehalfOf: string | null | undefined): Identity {
+  const { tenantId, userId, deviceId, admin, expiresAtMs } = claims;
+  if (onBehalfOf === null || onBehalfOf === undefined) {
+    return { caller: { tenantId, userId, deviceId, admin }, actingAdmin: undefined, expiresAtMs };
+  }
+  if (!admin) throw forbidden('a token with admin: true');
+  return { caller: { tenantId, userId: userIdOfHeader(onBehalfOf), deviceId, admin }, actingAdmin: userId, expiresAtMs };
+}
+
+/** HTTP hands header bytes on as Latin-1; user ids are UTF-8. */
+function userIdOfHeader(header: string): UserId {
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(header, 'latin1'));
+  } catch {
+    throw invalidArgument('Qim-On-Behalf-Of', 'a user id in UTF-8');
+  }
+  return parseUserId(text, 'Qim-On-Behalf-Of');
+}
+
+/** The hello's device counts where the token names none; empty: none. */
+export function withDevice(identity: Identity, device: string): Identity {
+  if (device === '') return identity;
+  const deviceId = parseDeviceId(device, 'device');
+  if (identity.caller.deviceId !== undefined) return identity;
+  return { ...identity, caller: { ...identity.caller, deviceId } };
+}

@@ -1,0 +1,152 @@
+/** The API over HTTP: Connect (JSON and binary) and gRPC-Web, every method by the one dispatcher. */
+import { create, type DescMethod, type DescMethodUnary, type DescService } from '@bufbuild/protobuf';
+import { type ConnectRouter, type ContextValues, createContextKey, createContextValues, type HandlerContext } from '@connectrpc/connect';
+import type { UniversalHandler, UniversalServerRequest, UniversalServerResponse } from '@connectrpc/connect/protocol';
+import { fastifyConnectPlugin } from '@connectrpc/connect-fastify';
+import { HTTP_BODY_BYTES_MAX, invalidArgument } from '@qim/proto';
+import {
+  AdminService,
+  ConversationService,
+  EventService,
+  MessageService,
+  ModerationService,
+  ProfileService,
+  SessionService,
+  SubscribeResponseSchema,
+} from '@qim/proto/schema';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { type Identity, identityOf, ON_BEHALF_OF } from './authenticate.js';
+import type { TokenVerifier } from './contract.js';
+import type { Dispatcher } from './dispatch.js';
+import { connectErrorOf, qimErrorOf } from './error-map.js';
+import { EMIT } from './frames.js';
+import { methodName } from './method.js';
+import { type BodyForm, bodyForm, emptyBody, readRequest } from './request-body.js';
+import type { Subscriptions } from './subscriptions.js';
+
+const SERVICES: readonly DescService[] = [
+  AdminService,
+  ConversationService,
+  EventService,
+  MessageService,
+  ModerationService,
+  ProfileService,
+  SessionService,
+];
+
+const REQUEST_ID_KEY = createContextKey('');
+const BODY_KEY = createContextKey<
+  { readonly chunks: AsyncIterable<Uint8Array>; readonly form: BodyForm; readonly encoding: string } | undefined
+>(undefined);
+
+export interface ConnectDeps {
+  readonly dispatcher: Dispatcher;
+  readonly verifier: TokenVerifier;
+  readonly subscriptions: Subscriptions;
+}
+
+export async function registerConnect(app: FastifyInstance, deps: ConnectDeps): Promise<void> {
+  await app.register(fastifyConnectPlugin, {
+    routes: (router) => routes(router, deps),
+    // gRPC proper needs HTTP/2, and a port of its own.
+    grpc: false,
+    jsonOptions: EMIT,
+    // Compression is a proxy's to do: here it would unpack what a stranger packed.
+    acceptCompression: [],
+    readMaxBytes: HTTP_BODY_BYTES_MAX,
+    contextValues: (request: FastifyRequest): ContextValues => createContextValues().set(REQUEST_ID_KEY, request.id),
+  });
+}
+
+function routes(router: ConnectRouter, deps: ConnectDeps): void {
+  for (const service of SERVICES) {
+    for (const method of service.methods) {
+      if (!deps.dispatcher.serves(methodName(method))) continue;
+      if (method === EventService.method.subscribe) router.rpc(EventService.method.subscribe, (_, context) => subscribe(context, deps));
+      else router.rpc(method as DescMethodUnary, (_, context) => unary(method, context, deps));
+    }
+  }
+  for (const [index, handler] of router.handlers.entries()) router.handlers[index] = withOwnBody(handler);
+}
+
+/** Leaves the library an empty message to decode, and hands the body itself on to the handler. */
+function withOwnBody(handler: UniversalHandler): UniversalHandler {
+  const handle = async (request: UniversalServerRequest): Promise<UniversalServerResponse> => {
+    const form = bodyForm(request.header.get('content-type'));
+    if (form === undefined || request.method !== 'POST') return handler(request);
+    const header = new Headers(request.header);
+    const encoding = ENCODINGS.map((name) => header.get(name)).find((value) => value !== null && value !== 'identity') ?? '';
+    for (const name of REPLACED) header.delete(name);
+    const values = request.contextValues ?? createContextValues();
+    values.set(BODY_KEY, { chunks: request.body as AsyncIterable<Uint8Array>, form, encoding });
+    return handler({ ...request, header, body: once(emptyBody(form)), contextValues: values });
+  };
+  return Object.assign(handle, {
+    protocolNames: handler.protocolNames,
+    allowedMethods: handler.allowedMethods,
+    supportedContentType: handler.supportedContentType,
+    requestPath: handler.requestPath,
+    service: handler.service,
+    method: handler.method,
+  });
+}
+
+const ENCODINGS = ['content-encoding', 'connect-content-encoding', 'grpc-encoding'];
+/** Deadlines too: a client keeps its own, and the server ends no write halfway. */
+const REPLACED = [...ENCODINGS, 'content-length', 'connect-timeout-ms', 'grpc-timeout'];
+
+async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}
+
+async function unary(method: DescMethod, context: HandlerContext, { dispatcher, verifier }: ConnectDeps) {
+  try {
+    const { message } = await dispatcher.call({
+      name: methodName(method),
+      requestId: context.values.get(REQUEST_ID_KEY),
+      identify: () => identify(verifier, context),
+      decode: (input) => {
+        const body = bodyOf(context);
+        return readRequest(body.chunks, body.form, input);
+      },
+    });
+    return message;
+  } catch (error) {
+    throw answered(error, context);
+  }
+}
+
+async function* subscribe(context: HandlerContext, { dispatcher, verifier, subscriptions }: ConnectDeps) {
+  const requestId = context.values.get(REQUEST_ID_KEY);
+  const name = methodName(EventService.method.subscribe);
+  try {
+    const events = await dispatcher.guarded(name, requestId, async () => {
+      const identity = await identify(verifier, context);
+      dispatcher.admit(name, identity, requestId);
+      const body = bodyOf(context);
+      await readRequest(body.chunks, body.form, EventService.method.subscribe.input);
+      return subscriptions.open(identity, context.signal);
+    });
+    for await (const event of events) yield create(SubscribeResponseSchema, { event });
+  } catch (error) {
+    throw answered(error, context);
+  }
+}
+
+function identify(verifier: TokenVerifier, { requestHeader }: HandlerContext): Promise<Identity> {
+  return identityOf(verifier, requestHeader.get('authorization'), requestHeader.get(ON_BEHALF_OF));
+}
+
+function bodyOf({ values }: HandlerContext) {
+  const body = values.get(BODY_KEY);
+  if (body === undefined) throw new Error('a handler ran without a body');
+  if (body.encoding !== '') throw invalidArgument('Content-Encoding', 'absent: bodies are taken uncompressed');
+  return body;
+}
+
+function answered(error: unknown, { responseHeader }: HandlerContext) {
+  const known = qimErrorOf(error);
+  // What was not read to its end would be taken for the next request.
+  if (known.code === 'PayloadTooLarge') responseHeader.set('connection', 'close');
+  return connectErrorOf(known);
+}

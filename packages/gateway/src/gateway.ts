@@ -1,0 +1,88 @@
+/** Composes the edge, and takes it down again in order. */
+import { assert, HELLO_TIMEOUT_MS, HTTP_BODY_BYTES_MAX, PING_INTERVAL_MS, SOCKET_QUEUE_BYTES_MAX } from '@qim/proto';
+import Fastify, { type FastifyInstance } from 'fastify';
+import { type Clock, nodeTimer } from './clock.js';
+import { registerConnect } from './connect-routes.js';
+import type { Gateway, GatewayLimits, GatewayOptions } from './contract.js';
+import { createDispatcher } from './dispatch.js';
+import { EventEncoder } from './event-encoding.js';
+import { registerDevLogin, registerDoor, registerHealth, registerPage } from './http.js';
+import { REQUEST_ID, requestIdOf } from './request-id.js';
+import { Subscriptions } from './subscriptions.js';
+import { SocketDoor } from './websocket.js';
+import { Work } from './work.js';
+
+const LIMITS: GatewayLimits = {
+  helloTimeoutMs: HELLO_TIMEOUT_MS,
+  pingIntervalMs: PING_INTERVAL_MS,
+  socketQueueBytesMax: SOCKET_QUEUE_BYTES_MAX,
+};
+
+export function createGateway(options: GatewayOptions): Gateway {
+  const clock: Clock = { now: options.now, after: options.after ?? nodeTimer };
+  const limits = { ...LIMITS, ...options.limits };
+  const { push, verifier, ackDurability, observer, log, devLogin, allowedOrigins = [] } = options;
+  const work = new Work();
+  const encoder = new EventEncoder();
+  const dispatcher = createDispatcher(options, work);
+  const subscriptions = new Subscriptions({ push, encoder, ackDurability, observer, clock, queueBytesMax: limits.socketQueueBytesMax });
+  const shared = { dispatcher, push, verifier, encoder, ackDurability, observer, log, clock, limits };
+  const served = dispatcher.serves('qim.v1.EventService/Subscribe');
+  const sockets = new SocketDoor({ ...shared, allowedOrigins, loopbackOnly: devLogin, served, work });
+  const app = createApp();
+  app.server.on('upgrade', (request, socket, head) => void sockets.upgrade(request, socket, head));
+
+  return {
+    async listen(host, port) {
+      registerDoor(app, options);
+      registerHealth(app, options, work, clock);
+      if (devLogin) {
+        assert(options.minter !== undefined, 'a login mints tokens');
+        registerDevLogin(app, options.minter, allowedOrigins);
+      }
+      await registerConnect(app, { dispatcher, verifier, subscriptions });
+      if (options.pageFolder !== undefined) await registerPage(app, options.pageFolder);
+      await app.listen({ host, port });
+      const address = app.server.address();
+      assert(address !== null && typeof address === 'object', 'a TCP server has a port');
+      return { url: `http://${urlHost(host)}:${address.port}`, port: address.port };
+    },
+    async stop(deadlineMs) {
+      let overdue = false;
+      const deadline = new Promise<void>((resolve) => {
+        clock.after(deadlineMs, () => {
+          overdue = true;
+          resolve();
+        });
+      });
+      // The listener stays until the end, so that /readyz can say no.
+      const finished = work.stop();
+      subscriptions.endAll();
+      await Promise.race([Promise.all([finished, sockets.drain()]), deadline]);
+      if (overdue) log.warn({ deadlineMs }, 'the deadline passed with work in flight');
+      sockets.closeAll();
+      sockets.terminateAll();
+      const closed = app.close();
+      app.server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+function createApp(): FastifyInstance {
+  return Fastify({
+    logger: false,
+    bodyLimit: HTTP_BODY_BYTES_MAX,
+    genReqId: (request) => requestIdOf(request.headers[REQUEST_ID]),
+    requestIdHeader: false,
+    // Half-open connections of event streams are noticed by the kernel.
+    http: { keepAlive: true, keepAliveInitialDelay: PING_INTERVAL_MS },
+  });
+}
+
+/** What a browser can open: no wildcard address, brackets around IPv6. */
+function urlHost(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1';
+  if (host === '::') return '[::1]';
+  return host.includes(':') ? `[${host}]` : host;
+}

@@ -1,0 +1,47 @@
+/** ConversationService: changed by the writer, then read back by the session, so that the answer is what a list shows. */
+import { type Caller, type ConversationId, parseClientMessageId, parseConversationId, parseUserId } from '@qim/proto';
+import { ConversationService, type CreateGroupRequest } from '@qim/proto/schema';
+import type { Session } from '@qim/session';
+import type { CreateGroupInput, Writer } from '@qim/writer';
+import { historyVisibility, userIds } from '../from-wire.js';
+import { type Method, method } from '../method.js';
+import { wireConversation, wireMember } from '../to-wire.js';
+
+export function conversationMethods(writer: Writer, session: Session): readonly Method[] {
+  const { createGroup, addMembers, removeMember, leaveGroup, listMembers } = ConversationService.method;
+  const asItIsNow = async (caller: Caller, conversationId: ConversationId) => ({
+    conversation: wireConversation(await session.getConversation(caller, conversationId, false)),
+  });
+  return [
+    method(createGroup, async ({ caller }, request) => asItIsNow(caller, await writer.createGroup(caller, groupInput(request)))),
+    method(addMembers, async ({ caller }, request) => {
+      const conversationId = parseConversationId(request.conversationId);
+      await writer.addMembers(caller, conversationId, userIds(request.memberIds, 'memberIds'));
+      return asItIsNow(caller, conversationId);
+    }),
+    method(removeMember, async ({ caller }, request) => {
+      const conversationId = parseConversationId(request.conversationId);
+      await writer.removeMember(caller, conversationId, parseUserId(request.userId));
+      return asItIsNow(caller, conversationId);
+    }),
+    method(leaveGroup, async ({ caller }, request) => {
+      await writer.leaveGroup(caller, parseConversationId(request.conversationId));
+      return {};
+    }),
+    method(listMembers, async ({ caller }, { conversationId, pageToken }) => {
+      const page = await session.listMembers(caller, parseConversationId(conversationId), pageToken);
+      return { members: page.members.map(wireMember), nextPageToken: page.nextPageToken };
+    }),
+  ];
+}
+
+function groupInput(request: CreateGroupRequest): CreateGroupInput {
+  const { clientRequestId } = request;
+  return {
+    clientRequestId: clientRequestId === '' ? undefined : parseClientMessageId(clientRequestId, 'clientRequestId'),
+    title: request.title,
+    memberIds: userIds(request.memberIds, 'memberIds'),
+    historyVisibility: historyVisibility(request.historyVisibility),
+    onlyAdminsPost: request.onlyAdminsPost,
+  };
+}
