@@ -17,8 +17,10 @@ test('each thing that is told is counted under its name', async () => {
   metrics.callEnded('qim.v1.MessageService/SendMessage', 'ok', 0.004);
   metrics.callEnded('qim.v1.MessageService/SendMessage', 'NotMember', 0.2);
   metrics.damage('recordMissing');
-  for (const count of [metrics.committed, metrics.redo, metrics.roundTrip, metrics.eventSent, metrics.slowConsumer, metrics.setAside])
-    count();
+  metrics.entryDelivered('committed', 30);
+  metrics.entryDelivered('amended', undefined);
+  const { committed, redo, roundTrip, eventSent, slowConsumer, entrySetAside, deliveryDeferred, leaseLost } = metrics;
+  for (const count of [committed, redo, roundTrip, eventSent, slowConsumer, entrySetAside, deliveryDeferred, leaseLost]) count();
   const told = await lines(metrics, { backlog: async () => ({ entries: 3, oldestMs: 1_500, poison: 2 }) });
   for (const line of [
     'qim_connections 1',

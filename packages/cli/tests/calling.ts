@@ -1,0 +1,51 @@
+/** Runs the command in this process, with lines kept instead of printed. */
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Environment, openStore, type ServerIo } from '@qim/server';
+import { onTestFinished } from 'vitest';
+import type { CliIo } from '../src/command.js';
+import { runCli } from '../src/program.js';
+
+export interface Called {
+  readonly code: number;
+  readonly out: readonly string[];
+  readonly err: readonly string[];
+}
+
+export interface Surroundings extends Partial<Pick<ServerIo, 'openStore' | 'now'>> {
+  readonly environment?: Environment;
+  /** Given how to send a stop signal. */
+  readonly stopSignals?: (signal: () => void) => void;
+  /** Called at each line of standard output. */
+  readonly onLine?: (line: string) => void;
+}
+
+export async function qim(argv: readonly string[], surroundings: Surroundings = {}): Promise<Called> {
+  const out: string[] = [];
+  const err: string[] = [];
+  const io: CliIo = {
+    out: (line) => {
+      out.push(line);
+      surroundings.onLine?.(line);
+    },
+    err: (line) => err.push(line),
+    now: surroundings.now ?? Date.now,
+    random: randomBytes,
+    openStore: surroundings.openStore ?? openStore,
+    pageFolder: undefined,
+    environment: surroundings.environment ?? {},
+    onStopSignal(listener) {
+      surroundings.stopSignals?.(listener);
+      return () => {};
+    },
+  };
+  return { code: await runCli(argv, io), out, err };
+}
+
+export async function temporaryFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'qim-cli-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
