@@ -9,9 +9,7 @@ import { announceDamage, deliverConversation, type FanoutDeps } from './fanout.j
 import type { Leases } from './leases.js';
 import type { PushDeps } from './ports.js';
 
-export interface QueueDeps extends FanoutDeps, Pick<PushDeps, 'outbox' | 'log'> {
-  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
-}
+export type QueueDeps = FanoutDeps & Pick<PushDeps, 'outbox' | 'log' | 'sleep'>;
 
 type Entries = readonly [OutboxEntry, ...OutboxEntry[]];
 

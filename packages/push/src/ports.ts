@@ -48,12 +48,12 @@ export interface PushDeps {
   readonly now: () => number;
   /** Milliseconds that never go back and never jump; decides how long a lease is trusted. */
   readonly monotonicNow: () => number;
+  /** Resolves after `ms`, or at once when the signal aborts; never rejects. */
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   /** Of this process; no two that live at the same time share one. */
   readonly ownerId: string;
   readonly log: PushLog;
   readonly observer?: PushObserver;
-  /** Resolves after `ms`, or at once when the signal aborts. Default: the process's timers. */
-  readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
   /** Default OUTBOX_LEASE_MS. */
   readonly leaseMs?: number;
   /** Default: the devices connected to this process. */

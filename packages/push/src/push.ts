@@ -1,6 +1,5 @@
 /** The delivery side put together: leases, the loop that follows the outbox, and the bus to the devices. */
 import { setMaxListeners } from 'node:events';
-import { setTimeout as wait } from 'node:timers/promises';
 import { assert, OUTBOX_LEASE_MS } from '@qim/proto';
 import type { Push } from './contract.js';
 import { Follower } from './follow.js';
@@ -9,7 +8,7 @@ import type { PushDeps } from './ports.js';
 import { Registry } from './registry.js';
 
 export function createPush(deps: PushDeps): Push {
-  const { log, leaseMs = OUTBOX_LEASE_MS, sleep = sleepOnTimer, bus = new Registry(log) } = deps;
+  const { log, sleep, leaseMs = OUTBOX_LEASE_MS, bus = new Registry(log) } = deps;
   const leases = new Leases(deps, leaseMs);
   const follower = new Follower({ ...deps, sleep, bus }, leases);
   const stopping = new AbortController();
@@ -46,12 +45,4 @@ export function createPush(deps: PushDeps): Push {
       bus.publish({ tenantId, event, userIds: [userId], except: undefined });
     },
   };
-}
-
-async function sleepOnTimer(ms: number, signal: AbortSignal): Promise<void> {
-  try {
-    await wait(ms, undefined, { signal });
-  } catch (error) {
-    if (!signal.aborted) throw error;
-  }
 }

@@ -2,7 +2,7 @@ import { OUTBOX_LEASE_MS, PUSH_RETRY_MAX_MS, PUSH_RETRY_MIN_MS, PUSH_TRIES_MAX, 
 import { createPush } from '@qim/push';
 import { corrupt, type OutboxEntry, unavailable } from '@qim/store';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { ALICE, BOB, device, G, openWorld, T0, type World } from './support.js';
+import { ALICE, BOB, device, G, openWorld, T0, turns, type World } from './support.js';
 
 const worlds: World[] = [];
 function world(...args: Parameters<typeof openWorld>): World {
@@ -39,7 +39,7 @@ describe('a store that does not answer', () => {
       await soon(() => expect(tries).toBe(n));
       // The clock has not reached the next try, and none is made.
       w.time.advance(wait - 1);
-      await new Promise((resolve) => setImmediate(resolve));
+      await turns();
       expect(tries).toBe(n);
       w.time.advance(1);
     }
@@ -148,7 +148,7 @@ describe('a store that does not answer', () => {
     await w.push.start();
     await soon(() => expect(lose).toBe(false));
     w.time.advance(OUTBOX_LEASE_MS - 1);
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await turns();
     expect(bob.lines).toEqual([]);
     await soon(() => {
       w.time.advance(OUTBOX_LEASE_MS / 3);
@@ -300,7 +300,7 @@ describe('owners', () => {
     await second.push.start();
     for (let n = 0; n < 9; n += 1) {
       w.time.advance(OUTBOX_LEASE_MS / 3);
-      await new Promise((resolve) => setTimeout(resolve, 1));
+      await turns();
     }
     const bobHere = device(BOB);
     const bobThere = device(BOB);
@@ -345,7 +345,7 @@ describe('owners', () => {
     expect(delivered).toHaveLength(2);
     w.time.advance(1);
     await w.commit(ALICE);
-    await new Promise((resolve) => setTimeout(resolve, 10));
+    await turns();
     expect(delivered).toHaveLength(2);
     expect((await w.store.outbox.backlog()).entries).toBe(1);
     // The store would still have let it.
@@ -391,7 +391,7 @@ describe('owners', () => {
     }
     const before = bob.lines.length;
     await w.commit(ALICE);
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await turns();
     expect(bob.lines).toHaveLength(before);
   });
 

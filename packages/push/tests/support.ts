@@ -1,6 +1,5 @@
 /** A delivery side over the reference store, with clocks that the test moves and devices that write down what they get. */
 import {
-  type Caller,
   type Control,
   ControlKind,
   type ConversationId,
@@ -181,10 +180,13 @@ export function openWorld(over: (deps: PushDeps) => Partial<PushDeps> = () => ({
       for (;;) {
         const { entries } = await store.outbox.backlog();
         if (entries === 0) return;
-        await new Promise((resolve) => setImmediate(resolve));
+        await turns(1);
       }
     },
   };
 }
 
-export const callerOf = (userId: UserId): Caller => ({ tenantId: T0, userId, deviceId: undefined, admin: false });
+/** Lets everything that is ready run, and what becomes ready by it: the reference store answers without a timer. */
+export async function turns(count = 50): Promise<void> {
+  for (let n = 0; n < count; n += 1) await new Promise<void>((resolve) => setImmediate(resolve));
+}
