@@ -1,0 +1,46 @@
+/** A commit as the arguments of commit.lua, whose header tells their order. What needs no reading is made here, once. */
+import { ConversationKind, type ConversationSeq, MessageType, Role, SEQ_ZERO } from '@qim/proto';
+import { encodeRecord } from '../message/codec.js';
+import { FACT_FIELDS, formatFacts, formatMember, initialFacts } from '../message/facts.js';
+import { requestFingerprint } from '../message/fingerprint.js';
+import type { CommitRequest, NewConversation } from '../message/message-store.js';
+import { committedRecord } from '../message/record.js';
+import type { Argument } from './connection.js';
+import { dedupField } from './keys.js';
+import { toBuffer } from './replies.js';
+
+const SEQ_ONE = 1 as ConversationSeq;
+/** The script puts in what only it knows. */
+const UNSTAMPED = { conversationSeq: SEQ_ZERO, prevSequence: SEQ_ZERO, committedAtMs: 0 };
+export const LEAST_ROLE = { member: Role.Member, admin: Role.Admin, owner: Role.Owner } as const;
+
+export interface CommitArguments {
+  readonly args: readonly Argument[];
+  /** Of record and body. */
+  readonly bytes: number;
+}
+
+export function commitArguments(request: CommitRequest): CommitArguments {
+  const { sender, clientMessageId, needs, type, create, change } = request;
+  const { record, body } = encodeRecord(committedRecord(request, UNSTAMPED));
+  const payload = Buffer.concat([requestFingerprint(request), record]);
+  const args: Argument[] = [
+    payload,
+    body === undefined ? '' : toBuffer(body),
+    dedupField(sender.userId, clientMessageId),
+    sender.userId,
+    needs === 'post' ? needs : String(LEAST_ROLE[needs]),
+    change === undefined ? 'committed' : 'membership',
+    type === MessageType.Control ? '0' : '1',
+    ...(create === undefined ? ['0'] : [create.onlyNew ? '2' : '1', ...creationArguments(create)]),
+    ...(change === undefined ? [''] : [change.kind, String(change.userIds.length), ...change.userIds]),
+  ];
+  return { args, bytes: payload.length + (body?.length ?? 0) };
+}
+
+function creationArguments({ kind, title, settings, members }: NewConversation): string[] {
+  const pair = kind === ConversationKind.Direct ? members.map(({ userId }) => userId) : [];
+  const facts = formatFacts(initialFacts(kind, title, settings, pair));
+  const entries = members.flatMap(({ userId, role }) => [userId, formatMember({ role, joinedSeq: SEQ_ONE, visibleFrom: SEQ_ONE })]);
+  return [...FACT_FIELDS.map((field) => facts[field]), String(members.length), ...entries];
+}

@@ -1,0 +1,72 @@
+/** What commit.lua and amend.lua answer, as errors and stamps. */
+import {
+  type ConversationId,
+  type ConversationSeq,
+  type CorruptReason,
+  forbidden,
+  GROUP_MEMBERS_MAX,
+  notMember,
+  resourceLimit,
+  SEQ_MAX,
+  type TenantId,
+} from '@qim/proto';
+import { aborted, corrupt, idempotencyConflict } from '../errors.js';
+import { type DedupEntry, decodeDedupEntry } from '../message/dedup-entry.js';
+import type { CommitStamp } from '../message/record.js';
+import type { Reply } from './connection.js';
+import { asArray, asBuffer, asDecimal, asText } from './replies.js';
+
+export interface Place {
+  readonly tenantId: TenantId;
+  readonly conversationId: ConversationId;
+}
+
+export type CommitResult =
+  | { readonly kind: 'committed'; readonly stamp: CommitStamp; readonly created: boolean; readonly epoch: number }
+  | { readonly kind: 'duplicate'; readonly entry: DedupEntry };
+
+/** `needs`: what the caller asked for, told to one who has less. @throws what the script refused or found damaged */
+export function parseCommitResult(reply: Reply | undefined, place: Place, needs: string): CommitResult {
+  const [kind, ...values] = asArray(reply);
+  switch (asText(kind)) {
+    case 'committed': {
+      const [conversationSeq = 0, prevSequence = 0, committedAtMs = 0, created = 0, epoch = 0] = values.map(asDecimal);
+      const stamp = {
+        conversationSeq: conversationSeq as ConversationSeq,
+        prevSequence: prevSequence as ConversationSeq,
+        committedAtMs,
+      };
+      return { kind: 'committed', stamp, created: created === 1, epoch };
+    }
+    case 'duplicate': {
+      const entry = decodeDedupEntry(asBuffer(values[0]));
+      if (typeof entry === 'string') throw corrupt(place.tenantId, place.conversationId, entry);
+      return { kind: 'duplicate', entry };
+    }
+    default:
+      throw refusal(asText(kind), values, place, needs);
+  }
+}
+
+/** The error of a result that is neither success nor duplicate. */
+export function refusal(kind: string, values: readonly Reply[], place: Place, needs: string): Error {
+  const [word = ''] = values.map(asText);
+  if (kind === 'conflict') return idempotencyConflict();
+  if (kind === 'corrupt') {
+    return corrupt(place.tenantId, place.conversationId, word as CorruptReason, asDecimal(values[1]) as ConversationSeq);
+  }
+  switch (word) {
+    case 'NotMember':
+      return notMember();
+    case 'Forbidden':
+      return forbidden(needs);
+    case 'Aborted':
+      return aborted();
+    case 'members':
+      return resourceLimit('members', GROUP_MEMBERS_MAX);
+    case 'sequences':
+      return resourceLimit('sequences', SEQ_MAX);
+    default:
+      return new Error(`a script answered ${kind} ${word}`);
+  }
+}

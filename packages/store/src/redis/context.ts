@@ -1,0 +1,18 @@
+/** What all parts of an open Redis store share. */
+import type { StoreObserver } from '../store.js';
+import type { RedisConnection } from './connection.js';
+import type { KeySpace } from './keys.js';
+import type { Scripts } from './scripts.js';
+import type { WeekGuess } from './week-guess.js';
+
+export interface RedisContext {
+  readonly connection: RedisConnection;
+  readonly scripts: Scripts;
+  readonly keys: KeySpace;
+  readonly weeks: WeekGuess;
+  readonly observer: StoreObserver;
+  /** Unix milliseconds, by this process. */
+  readonly now: () => number;
+  /** Added to the server's clock in every script; 0 but in tests. */
+  readonly clockOffsetMs: () => number;
+}

@@ -1,0 +1,81 @@
+/**
+ * What must be true of a server before anything is stored on it, and how the deployment on it was made.
+ *
+ * The checks are told to a person at start, so each refusal says what to change.
+ */
+import { type AckDurability, COMMIT_PARTITIONS_DEFAULT, COMMIT_PARTITIONS_MAX, invalidArgument } from '@qim/proto';
+import { ErrorReply } from 'redis';
+import { isWrongType, type RedisConnection, type Reply } from './connection.js';
+import { DEPLOYMENT_KEY } from './keys.js';
+import { asArray, asOptionalText, asText } from './replies.js';
+import type { Scripts } from './scripts.js';
+
+/** Of keys and stored forms. A newer one is refused; this one reads all older ones. */
+const FORMAT = 1;
+const VERSION_MIN = 7;
+
+export interface ServerFacts {
+  /** Such as 'redis 7.0.15' or 'valkey 8.1.1'. */
+  readonly product: string;
+  readonly ackDurability: AckDurability;
+  /** The server's clock minus this process's. */
+  readonly clockAheadMs: number;
+}
+
+/** Cost: 1. @throws InvalidArgument (field `store`) when it must not be used; StoreUnavailable */
+export async function inspectServer(connection: RedisConnection, now: () => number): Promise<ServerFacts> {
+  const [info, fsync, time] = await connection.pipeline([['INFO', 'everything'], ['CONFIG', 'GET', 'appendfsync'], ['TIME']]);
+  const facts = parseInfo(asText(info));
+  const of = (name: string): string => facts.get(name) ?? '';
+  const version = Number.parseInt(of('redis_version'), 10);
+  if (!(version >= VERSION_MIN)) throw refuse(`a Redis of version 7.0 or later; this one is ${of('redis_version') || 'unknown'}`);
+  if (of('redis_mode') === 'cluster') throw refuse('a single Redis; this one is part of a Cluster');
+  if (of('role') !== 'master') throw refuse('a primary; this one is a replica, which takes no writes');
+  if (of('maxmemory') !== '0' && of('maxmemory_policy') !== 'noeviction') {
+    throw refuse(`a Redis that never evicts: set maxmemory-policy to noeviction (it is ${of('maxmemory_policy')})`);
+  }
+  const [seconds, micros] = asArray(time).map((part) => Number(asText(part)));
+  return {
+    product: facts.has('valkey_version') ? `valkey ${of('valkey_version')}` : `redis ${of('redis_version')}`,
+    ackDurability: durabilityOf(of('aof_enabled') === '1', fsync ?? null),
+    clockAheadMs: (seconds ?? 0) * 1000 + Math.floor((micros ?? 0) / 1000) - now(),
+  };
+}
+
+function parseInfo(text: string): ReadonlyMap<string, string> {
+  const lines = text.split('\r\n').map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1)] as const);
+  return new Map(lines);
+}
+
+/** What cannot be known is not claimed: a server that hides its configuration may flush whenever it likes. */
+function durabilityOf(appendOnly: boolean, fsync: Reply): AckDurability {
+  if (!appendOnly || fsync === null || fsync instanceof ErrorReply) return 'memory';
+  const value = asText(asArray(fsync)[1] ?? '');
+  if (value === 'always') return 'synced';
+  return value === 'everysec' ? 'everysec' : 'memory';
+}
+
+/**
+ * The number of partitions of the deployment, which is made when there is none. `partitions` undefined: whatever it has.
+ * Cost: 1. @throws InvalidArgument (field `store`) when it was made in another way; StoreUnavailable
+ */
+export async function joinDeployment(scripts: Scripts, partitions: number | undefined): Promise<number> {
+  if (partitions !== undefined && !isPartitionCount(partitions)) throw invalidArgument('partitions', `1..${COMMIT_PARTITIONS_MAX}`);
+  const reply = await scripts.run('deployment', [DEPLOYMENT_KEY], [String(partitions ?? COMMIT_PARTITIONS_DEFAULT), String(FORMAT)]);
+  if (isWrongType(reply)) throw refuse(`a Redis of qim's own; its key ${DEPLOYMENT_KEY} is something else`);
+  const [count, format] = asArray(reply).map((value) => Number(asOptionalText(value)));
+  if (!isPartitionCount(count) || !Number.isInteger(format)) throw refuse(`a whole deployment; its key ${DEPLOYMENT_KEY} is not readable`);
+  if ((format ?? 0) > FORMAT) throw refuse(`of format ${FORMAT} or older; it is ${format}, written by a newer qim`);
+  if (partitions !== undefined && partitions !== count) {
+    throw refuse(`made with ${partitions} commit partitions; it has ${count}, and they are fixed`);
+  }
+  return count;
+}
+
+function isPartitionCount(count: number | undefined): count is number {
+  return count !== undefined && Number.isInteger(count) && count >= 1 && count <= COMMIT_PARTITIONS_MAX;
+}
+
+function refuse(allowed: string) {
+  return invalidArgument('store', allowed);
+}

@@ -1,0 +1,161 @@
+/** The Directory on Redis. Every change is one script in the user's slot; pages and views are reads of one moment. */
+import {
+  type ConversationId,
+  type ConversationSeq,
+  DEDUP_WEEK_MS,
+  parseConversationId,
+  SEQ_ZERO,
+  type TenantId,
+  TOMBSTONES_CLEARED_MAX,
+  type UserId,
+} from '@qim/proto';
+import type { Activity, ConversationView, Directory, DirectoryCursor, DirectoryPage, JoinedUser } from '../directory/directory.js';
+import { flagsOf, parseViewEntry, type ViewEntry, ViewState } from '../directory/view-entry.js';
+import { unavailable } from '../errors.js';
+import { parseDecimal } from '../message/decimal.js';
+import { isWrongType, type Reply } from './connection.js';
+import type { RedisContext } from './context.js';
+import { groupRequestKey, userKeys } from './keys.js';
+import { asArray, asDecimal, asOptionalText, asText } from './replies.js';
+import type { ScriptCall, ScriptName } from './scripts.js';
+
+/** As long as de-duplication entries live, so that a retry of what came before the leave finds the tombstone. */
+const TOMBSTONE_MS = 2 * DEDUP_WEEK_MS;
+const PAGE_FIELDS = 4;
+const SEQ_ONE = 1 as ConversationSeq;
+
+/** The member entry decides anyway; this only lets the conversation be listed, or found to be damaged. */
+const UNREADABLE_VIEW: ViewEntry = {
+  joinedSeq: SEQ_ONE,
+  visibleFrom: SEQ_ONE,
+  clearedSeq: SEQ_ZERO,
+  hiddenSeq: SEQ_ZERO,
+  memberSeq: SEQ_ZERO,
+  flags: 0,
+  state: ViewState.Listed,
+};
+
+export class RedisDirectory implements Directory {
+  readonly #context: RedisContext;
+
+  constructor(context: RedisContext) {
+    this.#context = context;
+  }
+
+  async page(tenantId: TenantId, userId: UserId, limit: number, cursor: DirectoryCursor | undefined): Promise<DirectoryPage> {
+    const { conversations, read, view } = userKeys(tenantId, userId);
+    const after = cursor === undefined ? ['', ''] : [String(cursor.activityAtMs), cursor.conversationId];
+    const reply = await this.#run('user-page', [conversations, read, view], [String(limit), ...after]);
+    const [more, ...fields] = asArray(reply);
+    const views: ConversationView[] = [];
+    let last: DirectoryCursor | undefined;
+    for (let i = 0; i < fields.length; i += PAGE_FIELDS) {
+      const [name, activity, mark, entry] = fields.slice(i, i + PAGE_FIELDS);
+      const conversationId = parseConversationId(asText(name));
+      last = { activityAtMs: Number(asText(activity)), conversationId };
+      const parsed = readView(entry);
+      // A tombstone that is still listed was left behind by hand: the user did leave.
+      if (parsed?.state !== ViewState.Tombstone) views.push(viewOf(conversationId, readMark(mark), parsed ?? UNREADABLE_VIEW));
+    }
+    return { views, next: more === 1 ? last : undefined };
+  }
+
+  async view(tenantId: TenantId, userId: UserId, conversationId: ConversationId): Promise<ConversationView | undefined> {
+    const { read, view } = userKeys(tenantId, userId);
+    const replies = await this.#context.connection.pipeline([
+      ['MULTI'],
+      ['HGET', read, conversationId],
+      ['HGET', view, conversationId],
+      ['EXEC'],
+    ]);
+    const [mark, entry] = asArray(replies[3]).map(rightType);
+    if (entry === null) return undefined;
+    const parsed = readView(entry) ?? UNREADABLE_VIEW;
+    return parsed.state === ViewState.Tombstone ? undefined : viewOf(conversationId, readMark(mark), parsed);
+  }
+
+  async raiseRead(tenantId: TenantId, userId: UserId, conversationId: ConversationId, readSeq: ConversationSeq): Promise<ConversationSeq> {
+    const { read, view } = userKeys(tenantId, userId);
+    return asDecimal(await this.#run('user-raise-read', [read, view], [conversationId, String(readSeq)])) as ConversationSeq;
+  }
+
+  async touch(tenantId: TenantId, conversationId: ConversationId, userIds: readonly UserId[], activity: Activity): Promise<void> {
+    const { conversationSeq, activityAtMs } = activity;
+    const args = [conversationId, String(conversationSeq), String(activityAtMs)];
+    const calls = userIds.map((userId) => {
+      const { conversations, view } = userKeys(tenantId, userId);
+      return { keys: [conversations, view], args };
+    });
+    await this.#runAll('user-touch', calls);
+  }
+
+  async join(tenantId: TenantId, conversationId: ConversationId, users: readonly JoinedUser[], activity: Activity): Promise<void> {
+    const calls = users.map(({ userId, joinedSeq, visibleFrom }) => {
+      const { conversations, view, left } = userKeys(tenantId, userId);
+      const args = [conversationId, String(joinedSeq), String(visibleFrom), String(activity.activityAtMs)];
+      return { keys: [conversations, view, left], args };
+    });
+    await this.#runAll('user-join', calls);
+  }
+
+  async leave(tenantId: TenantId, conversationId: ConversationId, userIds: readonly UserId[], memberSeq: ConversationSeq): Promise<void> {
+    const limits = [String(this.#context.clockOffsetMs()), String(TOMBSTONE_MS), String(TOMBSTONES_CLEARED_MAX)];
+    const args = [conversationId, String(memberSeq), ...limits];
+    const calls = userIds.map((userId) => {
+      const { conversations, view, left } = userKeys(tenantId, userId);
+      return { keys: [conversations, view, left], args };
+    });
+    await this.#runAll('user-leave', calls);
+  }
+
+  async groupForRequest(tenantId: TenantId, userId: UserId, clientRequestId: string, candidate: ConversationId): Promise<ConversationId> {
+    const { weeks, clockOffsetMs } = this.#context;
+    // Twice at most: the second guess is the server's own word, wrong only when the week ended meanwhile.
+    for (let tries = 0; tries < 3; tries += 1) {
+      const week = weeks.week();
+      const keys = [groupRequestKey(tenantId, userId, week), groupRequestKey(tenantId, userId, week - 1)];
+      const args = [clientRequestId, candidate, String(week), String(clockOffsetMs()), String(DEDUP_WEEK_MS)];
+      const [kind, value] = asArray(await this.#run('group-request', keys, args));
+      if (asText(kind) === 'ok') return parseConversationId(asText(value));
+      weeks.learn(asDecimal(value));
+    }
+    throw unavailable('the clocks of server and store do not agree');
+  }
+
+  async #run(name: ScriptName, keys: readonly string[], args: readonly string[]): Promise<Reply> {
+    return rightType(await this.#context.scripts.run(name, keys, args));
+  }
+
+  async #runAll(name: ScriptName, calls: readonly ScriptCall[]): Promise<void> {
+    if (calls.length > 0) (await this.#context.scripts.runAll(name, calls)).forEach(rightType);
+  }
+}
+
+/** A user's key of a wrong type is no conversation's damage: nothing of that user's list can be told. */
+function rightType(reply: Reply | undefined): Reply {
+  if (isWrongType(reply)) throw unavailable('a key of the directory has a wrong type', reply);
+  return reply ?? null;
+}
+
+/** Undefined: absent or unreadable. */
+function readView(entry: Reply | undefined): ViewEntry | undefined {
+  const text = asOptionalText(entry);
+  const parsed = text === undefined ? undefined : parseViewEntry(text);
+  return typeof parsed === 'string' ? undefined : parsed;
+}
+
+/** A mark that is no number counts as none: unread messages then show again, and none is hidden. */
+function readMark(reply: Reply | undefined): ConversationSeq {
+  const text = asOptionalText(reply);
+  if (text === undefined) return SEQ_ZERO;
+  try {
+    return parseDecimal(text) as ConversationSeq;
+  } catch {
+    return SEQ_ZERO;
+  }
+}
+
+function viewOf(conversationId: ConversationId, readSeq: ConversationSeq, entry: ViewEntry): ConversationView {
+  const { joinedSeq, visibleFrom, clearedSeq, memberSeq, flags } = entry;
+  return { conversationId, readSeq, joinedSeq, visibleFrom, clearedSeq, memberSeq, flags: flagsOf(flags) };
+}

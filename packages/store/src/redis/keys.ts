@@ -1,0 +1,140 @@
+/**
+ * The only place where a Redis key is spelled. The forms and what they hold are listed in docs/storage.md, Redis keys.
+ *
+ * In keys, ids are percent-encoded except `A-Z a-z 0-9 _ -` and parts are separated by a colon, which the encoding
+ * never yields: no two id lists make one key. What is between braces is the hash tag: all keys of one conversation, and
+ * all keys of one user, lie in one slot each.
+ */
+import {
+  type ClientMessageId,
+  type ConversationId,
+  type ConversationSeq,
+  RECORD_BUCKET_SIZE,
+  type TenantId,
+  type UserId,
+} from '@qim/proto';
+import { utf8 } from '../message/bytes.js';
+import { partitionOf, partitionTags } from './partitions.js';
+
+/** Of the whole deployment: how it was made. The only key that is not tagged. */
+export const DEPLOYMENT_KEY = 'qim:deployment';
+
+const SAFE = /^[A-Za-z0-9_-]*$/;
+
+/** `text` with every byte of its UTF-8 as %XX, except A-Z a-z 0-9 _ -. */
+export function encodePart(text: string): string {
+  if (SAFE.test(text)) return text;
+  let encoded = '';
+  for (const byte of utf8.encode(text)) {
+    const char = String.fromCharCode(byte);
+    encoded += SAFE.test(char) ? char : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`;
+  }
+  return encoded;
+}
+
+/** The bucket of a sequence: a number from 0. */
+export function bucketOf(seq: ConversationSeq | number): number {
+  return Math.floor(seq / RECORD_BUCKET_SIZE);
+}
+
+/** Field of a de-duplication entry; one for each (sender, clientMessageId). */
+export function dedupField(sender: UserId, clientMessageId: ClientMessageId): string {
+  return `${encodePart(sender)}:${encodePart(clientMessageId)}`;
+}
+
+/** The keys of one conversation. */
+export class ConversationKeys {
+  readonly partition: number;
+  readonly outbox: string;
+  /** `{tag}:tenant:conversation`, what all keys of the conversation have in common. */
+  readonly #place: string;
+
+  constructor(partition: number, tag: string, tenantId: TenantId, conversationId: ConversationId) {
+    this.partition = partition;
+    this.outbox = outboxKey(tag);
+    this.#place = `{${tag}}:${tenantId}:${encodePart(conversationId)}`;
+  }
+
+  get facts(): string {
+    return `msgfacts:${this.#place}`;
+  }
+  get members(): string {
+    return `msgmembers:${this.#place}`;
+  }
+  get history(): string {
+    return `msghistory:${this.#place}`;
+  }
+  get amendments(): string {
+    return `msgamend:${this.#place}`;
+  }
+  records(bucket: number): string {
+    return `msgrecord:${this.#place}:${bucket}`;
+  }
+  bodies(bucket: number): string {
+    return `msgbody:${this.#place}:${bucket}`;
+  }
+  /** `week`: whole weeks since the Unix epoch by the store's clock. */
+  dedup(week: number): string {
+    return `msgdedup:${this.#place}:${week}`;
+  }
+}
+
+/** The keys of one partition's outbox. */
+export interface OutboxKeys {
+  readonly outbox: string;
+  readonly lease: string;
+  readonly poison: string;
+}
+
+/** All key forms of a deployment with a given number of partitions. */
+export class KeySpace {
+  readonly partitionCount: number;
+  readonly #tags: readonly string[];
+
+  constructor(partitionCount: number) {
+    this.partitionCount = partitionCount;
+    this.#tags = partitionTags(partitionCount);
+  }
+
+  conversation(tenantId: TenantId, conversationId: ConversationId): ConversationKeys {
+    const partition = partitionOf(tenantId, conversationId, this.partitionCount);
+    return new ConversationKeys(partition, this.#tags[partition] ?? '', tenantId, conversationId);
+  }
+
+  allOutboxes(): readonly string[] {
+    return this.#tags.map(outboxKey);
+  }
+
+  /** `partition` 0..partitionCount-1. */
+  outbox(partition: number): OutboxKeys {
+    const tag = this.#tags[partition] ?? '';
+    return { outbox: outboxKey(tag), lease: `outboxlease:{${tag}}`, poison: `outboxpoison:{${tag}}` };
+  }
+}
+
+function outboxKey(tag: string): string {
+  return `outbox:{${tag}}`;
+}
+
+/** The hash tag of a user: exactly `user` for tenant 0, which is the seed's form; others have the tenant inside. */
+function userTag(tenantId: TenantId, userId: UserId): string {
+  return tenantId === 0 ? `{${encodePart(userId)}}` : `{${tenantId}:${encodePart(userId)}}`;
+}
+
+/** The keys of one user. */
+export interface UserKeys {
+  readonly conversations: string;
+  readonly read: string;
+  readonly view: string;
+  readonly left: string;
+}
+
+export function userKeys(tenantId: TenantId, userId: UserId): UserKeys {
+  const tag = userTag(tenantId, userId);
+  return { conversations: `convs:${tag}`, read: `read:${tag}`, view: `view:${tag}`, left: `left:${tag}` };
+}
+
+/** `week` as in `ConversationKeys.dedup`. */
+export function groupRequestKey(tenantId: TenantId, userId: UserId, week: number): string {
+  return `groupreq:${userTag(tenantId, userId)}:${week}`;
+}

@@ -1,0 +1,140 @@
+/** MessageStore on Redis. What each call reads and writes is in commit, amend, messages, history and summaries. */
+import {
+  assert,
+  COMMIT_BATCH_MAX,
+  type ConversationId,
+  type ConversationSeq,
+  type CorruptReason,
+  isQimError,
+  type Message,
+  parseUserId,
+  type TenantId,
+  type UserId,
+} from '@qim/proto';
+import { corrupt, isDamage } from '../errors.js';
+import { parseMember } from '../message/facts.js';
+import type {
+  AmendOutcome,
+  AmendRequest,
+  CommitOutcome,
+  CommitRequest,
+  ConversationFacts,
+  HistoryPage,
+  HistoryQuery,
+  MessageStore,
+} from '../message/message-store.js';
+import type { ConversationReading, ConversationState, ConversationSummary, MemberEntry } from '../message/summary.js';
+import { amend } from './amend.js';
+import { committedOutcome, RedisCommits } from './commit.js';
+import { isWrongType } from './connection.js';
+import type { RedisContext } from './context.js';
+import { readHistory } from './history.js';
+import { readMessages } from './messages.js';
+import { factsCommand, factsFrom, memberCommand, memberFrom } from './reads.js';
+import { asArray, asText } from './replies.js';
+import { readConversations } from './summaries.js';
+
+export class RedisMessageStore implements MessageStore {
+  readonly #context: RedisContext;
+  readonly #commits: RedisCommits;
+
+  constructor(context: RedisContext) {
+    this.#context = context;
+    this.#commits = new RedisCommits(context);
+  }
+
+  commit(request: CommitRequest): Promise<CommitOutcome> {
+    return this.#watched(async () => {
+      const result = await this.#commits.commit(request);
+      if (result.kind === 'committed') return committedOutcome(request, result);
+      const { conversationSeq, messageId, activityId, committedAtMs } = result.entry;
+      const [message] = await readMessages(this.#context, request, [conversationSeq], request.sender.userId);
+      return { duplicate: true, conversationSeq, messageId, activityId, committedAtMs, created: false, message };
+    });
+  }
+
+  amend(request: AmendRequest): Promise<AmendOutcome> {
+    return this.#watched(() => amend(this.#context, request));
+  }
+
+  readMessages(
+    tenantId: TenantId,
+    conversationId: ConversationId,
+    sequences: readonly ConversationSeq[],
+  ): Promise<readonly (Message | undefined)[]> {
+    assert(sequences.length <= COMMIT_BATCH_MAX, 'at most COMMIT_BATCH_MAX messages are read at once');
+    return this.#watched(() => readMessages(this.#context, { tenantId, conversationId }, sequences));
+  }
+
+  readHistory(query: HistoryQuery): Promise<HistoryPage> {
+    return this.#watched(() => readHistory(this.#context, query));
+  }
+
+  readConversation(
+    tenantId: TenantId,
+    conversationId: ConversationId,
+    userId: UserId,
+  ): Promise<{ readonly facts: ConversationFacts | undefined; readonly member: MemberEntry | undefined }> {
+    const keys = this.#context.keys.conversation(tenantId, conversationId);
+    return this.#watched(async () => {
+      const replies = await this.#context.connection.pipeline([factsCommand(keys), memberCommand(keys, userId)]);
+      const [facts, member] = [factsFrom(replies[0]), memberFrom(replies[1])];
+      if (typeof facts === 'string') throw corrupt(tenantId, conversationId, facts);
+      if (typeof member === 'string') throw corrupt(tenantId, conversationId, member);
+      return { facts, member };
+    });
+  }
+
+  readMembers(tenantId: TenantId, conversationId: ConversationId): Promise<ReadonlyMap<UserId, MemberEntry>> {
+    const keys = this.#context.keys.conversation(tenantId, conversationId);
+    return this.#watched(async () => {
+      const reply = await this.#context.connection.call('HGETALL', keys.members);
+      if (isWrongType(reply)) throw corrupt(tenantId, conversationId, 'wrongType');
+      const fields = asArray(reply).map(asText);
+      const members: [UserId, MemberEntry][] = [];
+      for (let i = 0; i + 1 < fields.length; i += 2) {
+        const member = memberOf(fields[i] ?? '', fields[i + 1] ?? '');
+        if (typeof member === 'string') throw corrupt(tenantId, conversationId, member);
+        members.push(member);
+      }
+      return new Map(members.sort(([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b))));
+    });
+  }
+
+  readConversations(tenantId: TenantId, userId: UserId, states: readonly ConversationState[]): Promise<readonly ConversationReading[]> {
+    return readConversations(this.#context, tenantId, userId, states);
+  }
+
+  async conversationSummaries(
+    tenantId: TenantId,
+    userId: UserId,
+    states: readonly ConversationState[],
+  ): Promise<readonly ConversationSummary[]> {
+    const readings = await this.readConversations(tenantId, userId, states);
+    return readings.map((reading) => {
+      if (reading.kind === 'damaged') throw reading.error;
+      return reading.summary;
+    });
+  }
+
+  /** Tells the observer of damage on its way out. */
+  async #watched<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      if (isDamage(error)) this.#context.observer.damage?.(error.detail.reason);
+      throw error;
+    }
+  }
+}
+
+function memberOf(userId: string, text: string): [UserId, MemberEntry] | CorruptReason {
+  const entry = parseMember(text);
+  if (typeof entry === 'string') return entry;
+  try {
+    return [parseUserId(userId), entry];
+  } catch (error) {
+    if (isQimError(error)) return 'memberUnreadable';
+    throw error;
+  }
+}

@@ -1,0 +1,69 @@
+/**
+ * Opens a store on Redis 7.0 or later: `redis://[[user]:password@]host[:port][/database]`, or `rediss://` for TLS.
+ *
+ * Everything goes over one connection; the outbox opens one more when it is read from, because it waits there.
+ */
+import { invalidArgument, STORE_COMMAND_TIMEOUT_MS } from '@qim/proto';
+import type { Store, StoreOptions } from '../store.js';
+import { describeUrl, RedisConnection } from './connection.js';
+import type { RedisContext } from './context.js';
+import { inspectServer, joinDeployment } from './deployment.js';
+import { RedisDirectory } from './directory.js';
+import { KeySpace } from './keys.js';
+import { RedisMessageStore } from './message-store.js';
+import { RedisOutbox } from './outbox.js';
+import { createGroups } from './outbox-groups.js';
+import { Scripts, type ScriptTransform } from './scripts.js';
+import { WeekGuess } from './week-guess.js';
+
+export interface RedisStoreOptions extends StoreOptions {
+  /** Commit partitions, 1..COMMIT_PARTITIONS_MAX. Absent: those that the deployment has, or the default for a new one. */
+  readonly partitions?: number;
+  /** Refuses a server whose acknowledgements are worth no more than its memory. */
+  readonly requireDurable?: boolean;
+  /** After that long without an answer a call fails; default STORE_COMMAND_TIMEOUT_MS. */
+  readonly commandTimeoutMs?: number;
+  /** For tests: added to the server's clock wherever a script reads it. */
+  readonly clockOffsetMs?: number | (() => number);
+  /** For tests: plants faults into the scripts. */
+  readonly transformScript?: ScriptTransform;
+}
+
+/**
+ * @throws InvalidArgument (field `store` or `partitions`): what to change, never a password. StoreUnavailable: no answer
+ */
+export async function openRedisStore(url: string, options: RedisStoreOptions = {}): Promise<Store> {
+  const place = describeUrl(url);
+  const { observer = {}, now = Date.now, commandTimeoutMs: timeoutMs = STORE_COMMAND_TIMEOUT_MS } = options;
+  const offset = options.clockOffsetMs ?? 0;
+  const clockOffsetMs = typeof offset === 'number' ? () => offset : offset;
+  const connection = await RedisConnection.open({ url, name: 'qim', timeoutMs, onRoundTrip: () => observer.roundTrip?.() });
+  try {
+    const { product, ackDurability, clockAheadMs } = await inspectServer(connection, now);
+    if (options.requireDurable === true && ackDurability === 'memory') {
+      throw invalidArgument('store', 'a durable one: set appendonly yes, and appendfsync always or everysec');
+    }
+    const scripts = new Scripts(connection, options.transformScript);
+    await scripts.load();
+    const keys = new KeySpace(await joinDeployment(scripts, options.partitions));
+    await createGroups(connection, keys.allOutboxes());
+    const weeks = new WeekGuess(now, clockAheadMs + clockOffsetMs());
+    const context: RedisContext = { connection, scripts, keys, weeks, observer, now, clockOffsetMs };
+    const outbox = new RedisOutbox(context, () => RedisConnection.open({ url, name: 'qim-outbox', timeoutMs }));
+    return {
+      messages: new RedisMessageStore(context),
+      directory: new RedisDirectory(context),
+      outbox,
+      ackDurability,
+      description: `${product} at ${place}`,
+      ping: async () => void (await connection.call('PING')),
+      close: async () => {
+        await outbox.close();
+        await connection.close();
+      },
+    };
+  } catch (error) {
+    connection.destroy();
+    throw error;
+  }
+}

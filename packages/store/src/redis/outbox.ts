@@ -1,0 +1,160 @@
+/** The Outbox on Redis: a stream and a lease per partition. */
+import { type ConversationId, type ConversationSeq, isQimError, OUTBOX_POISON_MAX, parseConversationId, parseTenantId } from '@qim/proto';
+import { unavailable } from '../errors.js';
+import { Malformed } from '../message/bytes.js';
+import { parseDecimal } from '../message/decimal.js';
+import type { Outbox, OutboxBatch, OutboxEntry, OutboxKind, OutboxLease } from '../outbox/outbox.js';
+import { type Argument, type Command, isWrongType, type RedisConnection, type Reply } from './connection.js';
+import type { RedisContext } from './context.js';
+import { OUTBOX_GROUP } from './outbox-groups.js';
+import { OutboxReader, type StoredEntry } from './outbox-reader.js';
+import { asArray, asNumber, asOptionalText, asText } from './replies.js';
+import type { ScriptName } from './scripts.js';
+
+const KINDS: ReadonlySet<string> = new Set<OutboxKind>(['created', 'committed', 'amended', 'membership']);
+
+export class RedisOutbox implements Outbox {
+  readonly partitionCount: number;
+  readonly #context: RedisContext;
+  /** Opens the connection that waits. */
+  readonly #openWaiting: () => Promise<RedisConnection>;
+  #waiting: Promise<{ readonly connection: RedisConnection; readonly reader: OutboxReader }> | undefined;
+
+  constructor(context: RedisContext, openWaiting: () => Promise<RedisConnection>) {
+    this.#context = context;
+    this.#openWaiting = openWaiting;
+    this.partitionCount = context.keys.partitionCount;
+  }
+
+  async acquire(partition: number, ownerId: string, leaseMs: number): Promise<OutboxLease | undefined> {
+    const { lease } = this.#context.keys.outbox(partition);
+    const token = asOptionalText(await this.#run('outbox-acquire', [lease], [ownerId, String(leaseMs), this.#offset]));
+    return token === undefined ? undefined : { partition, token: parseDecimal(token) };
+  }
+
+  async renew({ partition, token }: OutboxLease, leaseMs: number): Promise<boolean> {
+    const { lease } = this.#context.keys.outbox(partition);
+    return (await this.#run('outbox-renew', [lease], [String(token), String(leaseMs), this.#offset])) === 1;
+  }
+
+  async release({ partition, token }: OutboxLease): Promise<void> {
+    const { lease } = this.#context.keys.outbox(partition);
+    await this.#run('outbox-release', [lease], [String(token)]);
+  }
+
+  async read(leases: readonly OutboxLease[], waitMs: number, signal: AbortSignal): Promise<OutboxBatch> {
+    const { reader } = await this.#reader();
+    const stored = await reader.read(leases, waitMs, signal);
+    const entries: OutboxEntry[] = [];
+    const poison: { partition: number; entryId: string; reason: string }[] = [];
+    for (const entry of stored) {
+      const parsed = parseEntry(entry);
+      if (typeof parsed !== 'string') entries.push(parsed);
+      else poison.push({ partition: entry.partition, entryId: entry.entryId, reason: parsed });
+    }
+    return { entries, poison };
+  }
+
+  async acknowledge({ partition, token }: OutboxLease, entryIds: readonly string[]): Promise<boolean> {
+    if (entryIds.length === 0) return true;
+    const { lease, outbox } = this.#context.keys.outbox(partition);
+    const removed =
+      (await this.#run('outbox-acknowledge', [lease, outbox], [String(token), this.#offset, OUTBOX_GROUP, ...entryIds])) === 1;
+    if (removed) await this.#settled({ partition, token }, entryIds);
+    return removed;
+  }
+
+  async setAside({ partition, token }: OutboxLease, entryId: string, reason: string): Promise<boolean> {
+    const { lease, outbox, poison } = this.#context.keys.outbox(partition);
+    const args = [String(token), this.#offset, OUTBOX_GROUP, entryId, reason, String(OUTBOX_POISON_MAX)];
+    const moved = (await this.#run('outbox-set-aside', [lease, outbox, poison], args)) === 1;
+    if (moved) await this.#settled({ partition, token }, [entryId]);
+    return moved;
+  }
+
+  async backlog(): Promise<{ readonly entries: number; readonly oldestMs: number; readonly poison: number }> {
+    const { keys, connection } = this.#context;
+    const commands: Command[] = [['TIME']];
+    for (let partition = 0; partition < this.partitionCount; partition += 1) {
+      const { outbox, poison } = keys.outbox(partition);
+      commands.push(['XLEN', outbox], ['XLEN', poison], ['XRANGE', outbox, '-', '+', 'COUNT', '1']);
+    }
+    const [time, ...replies] = (await connection.pipeline(commands)).map(rightType);
+    const nowMs = Number(asText(asArray(time)[0])) * 1000;
+    let [entries, poison, oldestMs] = [0, 0, 0];
+    for (let i = 0; i < replies.length; i += 3) {
+      entries += asNumber(replies[i]);
+      poison += asNumber(replies[i + 1]);
+      const [oldest] = asArray(replies[i + 2]);
+      if (oldest !== undefined) oldestMs = Math.max(oldestMs, nowMs - writtenAt(asText(asArray(oldest)[0])));
+    }
+    return { entries, oldestMs, poison };
+  }
+
+  /** Ends the wait and its connection. */
+  async close(): Promise<void> {
+    const waiting = await this.#waiting?.catch(() => undefined);
+    waiting?.connection.destroy();
+  }
+
+  async #settled(lease: OutboxLease, entryIds: readonly string[]): Promise<void> {
+    const waiting = await this.#waiting?.catch(() => undefined);
+    waiting?.reader.settled(lease, entryIds);
+  }
+
+  #reader(): Promise<{ readonly connection: RedisConnection; readonly reader: OutboxReader }> {
+    this.#waiting ??= this.#openReader();
+    return this.#waiting;
+  }
+
+  async #openReader(): Promise<{ readonly connection: RedisConnection; readonly reader: OutboxReader }> {
+    try {
+      const connection = await this.#openWaiting();
+      const unblock = async (clientId: number): Promise<void> => {
+        await this.#context.connection.call('CLIENT', 'UNBLOCK', String(clientId));
+      };
+      return { connection, reader: new OutboxReader(connection, this.#context, unblock) };
+    } catch (error) {
+      this.#waiting = undefined;
+      throw error;
+    }
+  }
+
+  get #offset(): string {
+    return String(this.#context.clockOffsetMs());
+  }
+
+  async #run(name: ScriptName, keys: readonly string[], args: readonly Argument[]): Promise<Reply> {
+    return rightType(await this.#context.scripts.run(name, keys, args));
+  }
+}
+
+function rightType(reply: Reply): Reply {
+  if (isWrongType(reply)) throw unavailable('a key of the outbox has a wrong type', reply);
+  return reply;
+}
+
+/** When an entry was written, by the server's clock: the first half of its id, in Unix milliseconds. */
+function writtenAt(entryId: string): number {
+  return Number(entryId.slice(0, entryId.indexOf('-')));
+}
+
+/** The entry, or why it cannot be understood. */
+function parseEntry({ partition, entryId, fields }: StoredEntry): OutboxEntry | string {
+  if (fields === undefined) return 'the entry was removed while it was pending';
+  const kind = fields.get('k') ?? '';
+  if (!KINDS.has(kind)) return 'unknown kind';
+  try {
+    return {
+      partition,
+      entryId,
+      kind: kind as OutboxKind,
+      tenantId: parseTenantId(parseDecimal(fields.get('t'))),
+      conversationId: parseConversationId(fields.get('c') ?? '') satisfies ConversationId,
+      conversationSeq: parseDecimal(fields.get('s')) as ConversationSeq,
+    };
+  } catch (error) {
+    if (error instanceof Malformed || isQimError(error)) return 'malformed ids';
+    throw error;
+  }
+}

@@ -1,0 +1,94 @@
+/**
+ * The Lua scripts: which there are, how many keys each takes, and how they are run.
+ *
+ * Each lives in scripts/NAME.lua with a header that a test compares with this table. They are loaded once at start and
+ * run by their SHA-1; a server that forgot them (restart, SCRIPT FLUSH) gets them again with the same call.
+ */
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { assert } from '@qim/proto';
+import { ErrorReply } from 'redis';
+import { type Argument, type Command, type RedisConnection, type Reply, replyCode } from './connection.js';
+
+/** How many keys each takes. */
+export const SCRIPT_KEYS = {
+  deployment: 1,
+  commit: 10,
+  amend: 7,
+  'user-page': 3,
+  'user-touch': 2,
+  'user-join': 3,
+  'user-leave': 3,
+  'user-raise-read': 2,
+  'group-request': 2,
+  'outbox-acquire': 1,
+  'outbox-renew': 1,
+  'outbox-release': 1,
+  'outbox-acknowledge': 2,
+  'outbox-set-aside': 3,
+} as const;
+
+export type ScriptName = keyof typeof SCRIPT_KEYS;
+
+/** Tests plant faults into a script's text here. */
+export type ScriptTransform = (name: ScriptName, text: string) => string;
+
+export interface ScriptCall {
+  readonly keys: readonly string[];
+  readonly args: readonly Argument[];
+}
+
+interface LoadedScript {
+  readonly text: string;
+  readonly sha1: string;
+}
+
+export function scriptText(name: ScriptName): string {
+  // The same file whether this runs from src or from dist.
+  return readFileSync(new URL(`../../src/redis/scripts/${name}.lua`, import.meta.url), 'utf8');
+}
+
+export class Scripts {
+  readonly #connection: RedisConnection;
+  readonly #loaded = new Map<ScriptName, LoadedScript>();
+
+  constructor(connection: RedisConnection, transform: ScriptTransform = (_, text) => text) {
+    this.#connection = connection;
+    for (const name of Object.keys(SCRIPT_KEYS) as ScriptName[]) {
+      const text = transform(name, scriptText(name));
+      this.#loaded.set(name, { text, sha1: createHash('sha1').update(text).digest('hex') });
+    }
+  }
+
+  /** Sends all of them to the server. Cost: 1. @throws StoreUnavailable */
+  async load(): Promise<void> {
+    await this.#connection.pipeline([...this.#loaded.values()].map(({ text }) => ['SCRIPT', 'LOAD', text]));
+  }
+
+  /** The reply of one call, a WRONGTYPE that it met included. Cost: 1. @throws StoreUnavailable */
+  async run(name: ScriptName, keys: readonly string[], args: readonly Argument[]): Promise<Reply> {
+    const [reply = null] = await this.runAll(name, [{ keys, args }]);
+    return reply;
+  }
+
+  /** One pipeline of calls, one reply each. Cost: 1; 2 after the server forgot the script. @throws StoreUnavailable */
+  async runAll(name: ScriptName, calls: readonly ScriptCall[]): Promise<readonly Reply[]> {
+    const script = this.#loaded.get(name);
+    assert(script !== undefined, 'all scripts are loaded');
+    const commands = calls.map((call): Command => {
+      assert(call.keys.length === SCRIPT_KEYS[name], `${name} gets the keys that its header lists`);
+      return ['EVALSHA', script.sha1, String(call.keys.length), ...call.keys, ...call.args];
+    });
+    const replies = await this.#connection.pipeline(commands);
+    const forgotten = commands.filter((_, i) => isNoScript(replies[i]));
+    if (forgotten.length === 0) return replies;
+    // A script that is not there ran for none of these, so running them now is their first time.
+    const [, ...again] = await this.#connection.pipeline([['SCRIPT', 'LOAD', script.text], ...forgotten]);
+    const rest = again.values();
+    return replies.map((reply) => (isNoScript(reply) ? (rest.next().value ?? null) : reply));
+  }
+}
+
+function isNoScript(reply: Reply | undefined): boolean {
+  return reply instanceof ErrorReply && replyCode(reply) === 'NOSCRIPT';
+}

@@ -1,0 +1,88 @@
+--[[
+amend: rewrite one record in place, if it is still the one that the caller judged.
+
+KEYS
+  1  facts       hash    amendmentNumber and epoch
+  2  members     hash    user -> 'role joinedSeq visibleFrom'
+  3  history     zset    members of 8 bytes, the sequence big-endian
+  4  records     hash    sequence -> record; of the target's bucket
+  5  bodies      hash    sequence -> body apart; the same bucket
+  6  amendments  zset    sequence in 8 bytes -> number of its newest amendment
+  7  outbox      stream  as in commit
+
+ARGV
+  1  sequence     of the target, decimal
+  2  activity     16 bytes: the target's activity id as the caller read it
+  3  actor
+  4  needs        least role as a number
+  5  record       as it shall be; '' to check only
+  6  body         apart; '' when the record holds it or it is erased
+  7  tenant
+  8  conversation
+  9  seq_max      greatest number
+
+Returns  { 'amended', epoch }
+         { 'changed' } another amendment came first, or retention took the record; nothing was written
+         { 'refused', code } NotMember or Forbidden
+         { 'corrupt', reason, sequence } as in commit
+
+Errors     WRONGTYPE when a key has another type, and nothing was written
+Atomicity  every key is read before the first write; after it nothing can fail (see commit)
+Cost       O(log n), n the number of amended records
+Called by  amend.ts
+]]
+local facts_key, members_key, history_key, records_key, bodies_key = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+local amendments_key, outbox_key = KEYS[6], KEYS[7]
+local sequence, activity, actor, needs, record, body = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5], ARGV[6]
+local seq_max = tonumber(ARGV[9])
+local packed = struct.pack('>I8', tonumber(sequence))
+
+local function decimal(value)
+  local number = value and string.match(value, '^%d+$') and #value <= 16 and tonumber(value)
+  return number and number <= seq_max and number or nil
+end
+
+local facts = redis.call('HMGET', facts_key, 'amendmentNumber', 'epoch')
+local entry = redis.call('HGET', members_key, actor)
+local indexed = redis.call('ZSCORE', history_key, packed)
+local stored = redis.call('HGET', records_key, sequence)
+redis.call('HEXISTS', bodies_key, sequence)
+redis.call('ZSCORE', amendments_key, packed)
+redis.call('XLEN', outbox_key)
+
+if not entry then
+  return { 'refused', 'NotMember' }
+end
+local role = tonumber(string.match(entry, '^([123]) [1-9]%d* [1-9]%d*$'))
+if not role then
+  return { 'corrupt', 'memberUnreadable', '0' }
+end
+local number, epoch = decimal(facts[1]), decimal(facts[2])
+if not number or not epoch then
+  return { 'corrupt', (facts[1] or facts[2]) and 'factsUnreadable' or 'factsMissing', '0' }
+end
+if role < needs then
+  return { 'refused', 'Forbidden' }
+end
+if not stored then
+  return indexed and { 'corrupt', 'recordMissing', sequence } or { 'changed' }
+end
+if string.sub(stored, 69, 84) ~= activity then
+  return { 'changed' }
+end
+if record == '' then
+  return { 'amended', facts[2] }
+end
+
+-- From here on: writes, of what was read above.
+local amendment = string.format('%.0f', number + 1)
+redis.call('XADD', outbox_key, '*', 'k', 'amended', 't', ARGV[7], 'c', ARGV[8], 's', sequence)
+redis.call('HSET', records_key, sequence, record)
+if body == '' then
+  redis.call('HDEL', bodies_key, sequence)
+else
+  redis.call('HSET', bodies_key, sequence, body)
+end
+redis.call('ZADD', amendments_key, amendment, packed)
+redis.call('HSET', facts_key, 'amendmentNumber', amendment)
+return { 'amended', facts[2] }

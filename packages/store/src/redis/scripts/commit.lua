@@ -1,0 +1,407 @@
+--[[
+commit: make messages of one conversation durable and visible, each once per (sender, client message id).
+
+KEYS
+  1  facts      hash    fields as in message/facts.ts; none of them: no such conversation
+  2  members    hash    user -> 'role joinedSeq visibleFrom'
+  3  history    zset    members of 8 bytes, the sequence big-endian; every score 0
+  4  this_week  hash    de-duplication field -> 64-byte entry (message/dedup-entry.ts); expires
+  5  last_week  hash    the same, of the week before
+  6  outbox     stream  k kind, t tenant, c conversation, s sequence
+  7  records    hash    sequence -> record; of the guessed bucket
+  8  records    hash    the same, of the bucket after it
+  9  bodies     hash    sequence -> body apart; of the guessed bucket
+ 10  bodies     hash    the same, of the bucket after it
+
+ARGV
+  1  offset_ms    added to the server's clock; 0 but in tests
+  2  week         of KEYS[4], guessed: whole weeks since the Unix epoch
+  3  bucket       of KEYS[7] and KEYS[9], guessed
+  4  tenant
+  5  conversation
+  6  week_ms      length of a week
+  7  bucket_size  sequences per bucket
+  8  members_max  of a group
+  9  seq_max      greatest sequence
+ 10  count        of commits; for each of them follow
+      payload    16 bytes fingerprint of the request, then the record with zeros where it is stamped
+      body       apart, with zeros where it is stamped; '' when the record holds it
+      field      of the de-duplication entry
+      sender
+      needs      least role as a number, or 'post': what the settings ask of one who posts
+      kind       of the outbox entry, unless the conversation is made
+      preview    1 when lists show this message, 0 for Control
+      create     0 no, 1 when there is no such conversation, 2 only then; not 0: the 11 facts to begin with, the
+                 number of members, and for each its user and entry
+      change     '' none, 'join' or 'leave'; not none: the number of users, and the users
+
+Returns  { 'done', result, … } one for each commit:
+           { 'committed', sequence, prevSequence, committedAtMs, created 0 or 1, epoch } numbers as text
+           { 'duplicate', entry } committed before with the same content
+           { 'conflict' } committed before with other content
+           { 'refused', code } NotMember, Forbidden, Aborted, members (too many) or sequences (used up)
+           { 'corrupt', reason, sequence } reasons as in CorruptReason; 0: not at one record
+         { 'guess', week, bucket } one of them was guessed wrong and nothing was done; the right ones, as text
+
+Errors     WRONGTYPE when one of KEYS 1 to 6 has another type, and nothing was done. A wrong type of a bucket is the
+           result of the commits that it stops.
+Atomicity  Redis does not roll a script back. So all commits are planned first, and planning reads every key that will
+           be written: that meets each wrong type. After the first write nothing can fail: Redis refuses for memory,
+           disk or role only a script that has not written yet, and the arguments are of the right form.
+Cost       O(log n) for each commit, n the length of the conversation, and O(users) for changes
+Called by  commit.ts
+]]
+local facts_key, members_key, history_key, outbox_key = KEYS[1], KEYS[2], KEYS[3], KEYS[6]
+local this_week, last_week = KEYS[4], KEYS[5]
+local bucket, tenant, conversation = tonumber(ARGV[3]), ARGV[4], ARGV[5]
+local week_ms, bucket_size = tonumber(ARGV[6]), tonumber(ARGV[7])
+local members_max, seq_max = tonumber(ARGV[8]), tonumber(ARGV[9])
+local FIELDS = {
+  'kind', 'title', 'settings', 'pair', 'lastSequence', 'reservedThrough', 'lastCommittedAt', 'retainedFrom',
+  'previewSequence', 'amendmentNumber', 'epoch',
+}
+local ALL = 2 -- historyVisibility: newcomers see the past
+local ADMIN = 2
+local UNPACK_MAX = 1000 -- even, so that pairs stay together; Lua's own limit is some 8 000
+
+local time = redis.call('TIME')
+local now_ms = time[1] * 1000 + math.floor(time[2] / 1000) + tonumber(ARGV[1])
+local week = string.format('%.0f', math.floor(now_ms / week_ms))
+
+local function text(number)
+  return string.format('%.0f', number)
+end
+
+-- nil unless it is a decimal number of an allowed size.
+local function decimal(value)
+  local number = value and string.match(value, '^%d+$') and #value <= 16 and tonumber(value)
+  return number and number <= seq_max and number or nil
+end
+
+-- The conversation as it is, and then as the planned commits leave it.
+local stored = redis.call('HMGET', facts_key, unpack(FIELDS))
+local known = false
+for i = 1, #FIELDS do
+  known = known or stored[i] ~= false
+end
+local newest = redis.call('ZRANGE', history_key, -1, -1, 'WITHSCORES')
+local member_count = redis.call('HLEN', members_key)
+redis.call('HLEN', this_week)
+redis.call('HLEN', last_week)
+redis.call('XLEN', outbox_key)
+local entries, changed_users = {}, {}
+
+local function read_facts(values)
+  local settings_ok, settings = pcall(cjson.decode, values[3] or '')
+  local facts = {
+    last = decimal(values[5]), reserved = decimal(values[6]), committed_at = decimal(values[7]),
+    retained_from = decimal(values[8]), preview = decimal(values[9]), amendment = decimal(values[10]), epoch = decimal(values[11]),
+    settings = settings,
+  }
+  local whole = facts.last and facts.reserved and facts.committed_at and facts.retained_from and facts.preview and facts.amendment
+    and facts.epoch and (values[1] == '1' or values[1] == '2') and values[2] and values[4]
+  if whole and settings_ok and type(settings) == 'table' and type(settings.onlyAdminsPost) == 'boolean' then
+    return facts
+  end
+  return nil
+end
+local facts = known and read_facts(stored) or nil
+
+-- Why the newest member of the index is not `last`; nil when it is.
+local function index_fault(last)
+  local member = newest[1]
+  if not member then
+    return last > 0 and { 'corrupt', 'indexMissing', text(last) } or nil
+  end
+  local sequence = #member == 8 and struct.unpack('>I8', member) or 0
+  if tonumber(newest[2]) ~= 0 or sequence < 1 or sequence > seq_max then
+    return { 'corrupt', 'indexMemberInvalid', '0' }
+  end
+  if sequence < last then
+    return { 'corrupt', 'indexBehindFacts', text(last) }
+  end
+  return sequence > last and { 'corrupt', 'recordUnexpected', text(sequence) } or nil
+end
+local fault = facts and index_fault(facts.last)
+
+-- Reads the entries of users, as text; false: no member.
+local function load_members(users)
+  local missing = {}
+  for _, user in ipairs(users) do
+    if entries[user] == nil then
+      missing[#missing + 1] = user
+    end
+  end
+  for first = 1, #missing, UNPACK_MAX do
+    local last = math.min(first + UNPACK_MAX - 1, #missing)
+    local found = redis.call('HMGET', members_key, unpack(missing, first, last))
+    for i = first, last do
+      entries[missing[i]] = found[i - first + 1]
+    end
+  end
+end
+
+local function role_of(entry)
+  return tonumber(string.match(entry, '^([123]) [1-9]%d* [1-9]%d*$'))
+end
+
+-- ARGV from here on, one commit after the other.
+local at = 10
+local function next_arg()
+  at = at + 1
+  return ARGV[at]
+end
+local function next_args(count)
+  local list = {}
+  for i = 1, count do
+    list[i] = next_arg()
+  end
+  return list
+end
+local function next_commit()
+  local payload = next_arg()
+  local commit = {
+    fingerprint = string.sub(payload, 1, 16), record = string.sub(payload, 17), body = next_arg(), field = next_arg(),
+    sender = next_arg(), needs = next_arg(), kind = next_arg(), preview = next_arg() == '1', create = next_arg(), users = {},
+  }
+  if commit.create ~= '0' then
+    commit.facts = next_args(#FIELDS)
+    commit.members = next_args(2 * tonumber(next_arg()))
+  end
+  commit.change = next_arg()
+  if commit.change ~= '' then
+    commit.users = next_args(tonumber(next_arg()))
+  end
+  return commit
+end
+
+local planned_entries, created_facts = {}, nil
+local function find_duplicate(commit)
+  local entry = planned_entries[commit.field] or redis.call('HGET', this_week, commit.field)
+    or redis.call('HGET', last_week, commit.field)
+  if not entry then
+    return nil
+  end
+  if #entry ~= 64 then
+    return { 'corrupt', 'dedupUnreadable', '0' }
+  end
+  if string.sub(entry, 49) == commit.fingerprint then
+    return { 'duplicate', entry }
+  end
+  return { 'conflict' }
+end
+
+-- Refusal or damage; nil when the sender may do this to a conversation that exists.
+local function check_sender(commit)
+  load_members({ commit.sender })
+  local entry = entries[commit.sender]
+  if not entry then
+    return { 'refused', 'NotMember' }
+  end
+  local role = role_of(entry)
+  if not role then
+    return { 'corrupt', 'memberUnreadable', '0' }
+  end
+  if not facts then
+    return { 'corrupt', 'factsUnreadable', '0' }
+  end
+  local needs = tonumber(commit.needs) or (facts.settings.onlyAdminsPost and ADMIN or 0)
+  if role < needs then
+    return { 'refused', 'Forbidden' }
+  end
+  commit.role = role
+  return nil
+end
+
+-- `initial`: the entries of a conversation that this commit makes; otherwise nil.
+local function check_change(commit, initial)
+  if not initial then
+    load_members(commit.users)
+  end
+  for _, user in ipairs(commit.users) do
+    local entry = (initial or entries)[user]
+    if commit.change == 'join' and entry then
+      return { 'refused', 'Aborted' }
+    end
+    if commit.change == 'leave' then
+      if not entry then
+        return { 'refused', 'Aborted' }
+      end
+      local role = role_of(entry)
+      if not role then
+        return { 'corrupt', 'memberUnreadable', '0' }
+      end
+      if user ~= commit.sender and role >= commit.role then
+        return { 'refused', 'Aborted' }
+      end
+    end
+  end
+  local count = initial and #commit.members / 2 or member_count
+  if commit.change == 'join' and count + #commit.users > members_max then
+    return { 'refused', 'members' }
+  end
+  return nil
+end
+
+local function check_exists(commit)
+  if known then
+    if commit.create == '2' then
+      return { 'refused', 'Aborted' }
+    end
+    return check_sender(commit)
+  end
+  if member_count > 0 or newest[1] then
+    return { 'corrupt', 'factsMissing', '0' }
+  end
+  if commit.create == '0' then
+    return { 'refused', 'NotMember' }
+  end
+  commit.created, commit.initial = true, {}
+  for i = 1, #commit.members, 2 do
+    commit.initial[commit.members[i]] = commit.members[i + 1]
+  end
+  if not commit.initial[commit.sender] then
+    return { 'refused', 'NotMember' }
+  end
+  commit.role = role_of(commit.initial[commit.sender])
+  return nil
+end
+
+-- Where the record goes, or why it cannot; `guess` when the keys are not those of its bucket.
+local function find_place(commit, last, reserved)
+  local sequence = math.max(last, reserved) + 1
+  if sequence > seq_max then
+    return { 'refused', 'sequences' }
+  end
+  local offset = math.floor(sequence / bucket_size) - bucket
+  if offset ~= 0 and offset ~= 1 then
+    return { 'guess', week, text(math.floor(sequence / bucket_size)) }
+  end
+  commit.sequence, commit.records_key, commit.bodies_key = sequence, KEYS[7 + offset], KEYS[9 + offset]
+  local taken = redis.pcall('HEXISTS', commit.records_key, text(sequence))
+  local body_taken = commit.body ~= '' and redis.pcall('HEXISTS', commit.bodies_key, text(sequence)) or 0
+  if type(taken) == 'table' or type(body_taken) == 'table' then
+    return { 'corrupt', 'wrongType', text(sequence) }
+  end
+  if taken == 1 or body_taken == 1 then
+    return { 'corrupt', 'recordUnexpected', text(sequence) }
+  end
+  return nil
+end
+
+-- Takes the commit into the state that the next one is planned on.
+local function take(commit)
+  if commit.created then
+    facts, known, created_facts = read_facts(commit.facts), true, commit.facts
+    for user, entry in pairs(commit.initial) do
+      entries[user], changed_users[user] = entry, true
+    end
+    member_count = #commit.members / 2
+  end
+  local sequence = text(commit.sequence)
+  commit.previous, commit.epoch = facts.last, text(facts.epoch)
+  commit.committed_at = math.max(now_ms, facts.committed_at)
+  local visible = facts.settings.historyVisibility == ALL and '1' or sequence
+  for _, user in ipairs(commit.users) do
+    entries[user] = commit.change == 'join' and table.concat({ '1', sequence, visible }, ' ') or false
+    changed_users[user] = true
+  end
+  if commit.change ~= '' then
+    member_count = member_count + (commit.change == 'join' and #commit.users or -#commit.users)
+  end
+  facts.last, facts.committed_at = commit.sequence, commit.committed_at
+  if commit.preview then
+    facts.preview = commit.sequence
+  end
+  planned_entries[commit.field] = struct.pack('>I8', commit.sequence) .. string.sub(commit.record, 53, 84)
+    .. struct.pack('>I8', commit.committed_at) .. commit.fingerprint
+  return { 'committed', sequence, text(commit.previous), text(commit.committed_at), commit.created and '1' or '0', commit.epoch }
+end
+
+local function plan(commit)
+  local result = find_duplicate(commit) or check_exists(commit) or check_change(commit, commit.initial)
+  if not result and not commit.created then
+    result = fault
+  end
+  if result then
+    return result
+  end
+  result = find_place(commit, commit.created and 0 or facts.last, commit.created and 0 or facts.reserved)
+  return result or take(commit)
+end
+
+if week ~= ARGV[2] then
+  return { 'guess', week, ARGV[3] }
+end
+local answer, commits = { 'done' }, {}
+for i = 1, tonumber(ARGV[10]) do
+  local commit = next_commit()
+  local result = plan(commit)
+  if result[1] == 'guess' then
+    return result
+  end
+  if result[1] == 'committed' then
+    commits[#commits + 1] = commit
+  end
+  answer[i + 1] = result
+end
+if #commits == 0 then
+  return answer
+end
+
+-- From here on: writes, of what was read above.
+local function write(command, key, args)
+  for first = 1, #args, UNPACK_MAX do
+    redis.call(command, key, unpack(args, first, math.min(first + UNPACK_MAX - 1, #args)))
+  end
+end
+
+local members, dedup, hashes = {}, {}, {}
+local function add(key, field, value)
+  hashes[key] = hashes[key] or {}
+  table.insert(hashes[key], field)
+  table.insert(hashes[key], value)
+end
+for _, commit in ipairs(commits) do
+  local sequence, packed = text(commit.sequence), struct.pack('>I8', commit.sequence)
+  local stamp = packed .. struct.pack('>I8', commit.previous) .. struct.pack('>I8', commit.committed_at)
+  local kind = commit.created and 'created' or commit.kind
+  redis.call('XADD', outbox_key, '*', 'k', kind, 't', tenant, 'c', conversation, 's', sequence)
+  local record = commit.record
+  add(commit.records_key, sequence, string.sub(record, 1, 2) .. stamp .. string.sub(record, 27, -25) .. stamp)
+  if commit.body ~= '' then
+    local body = commit.body
+    add(commit.bodies_key, sequence, string.sub(body, 1, 6) .. packed .. string.sub(body, 15, -9) .. packed)
+  end
+  members[#members + 1] = 0
+  members[#members + 1] = packed
+  dedup[#dedup + 1] = commit.field
+  dedup[#dedup + 1] = planned_entries[commit.field]
+end
+for _, key in ipairs({ KEYS[7], KEYS[8], KEYS[9], KEYS[10] }) do
+  write('HSET', key, hashes[key] or {})
+end
+write('ZADD', history_key, members)
+write('HSET', this_week, dedup)
+redis.call('PEXPIRE', this_week, 2 * week_ms, 'NX')
+local joined, gone = {}, {}
+for user in pairs(changed_users) do
+  if entries[user] then
+    joined[#joined + 1] = user
+    joined[#joined + 1] = entries[user]
+  else
+    gone[#gone + 1] = user
+  end
+end
+write('HSET', members_key, joined)
+write('HDEL', members_key, gone)
+local written = { 'lastSequence', text(facts.last), 'lastCommittedAt', text(facts.committed_at), 'previewSequence', text(facts.preview) }
+if created_facts then
+  local first = {}
+  for i, field in ipairs(FIELDS) do
+    first[2 * i - 1], first[2 * i] = field, created_facts[i]
+  end
+  write('HSET', facts_key, first)
+end
+write('HSET', facts_key, written)
+return answer
