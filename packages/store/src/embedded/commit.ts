@@ -11,6 +11,7 @@ import {
   HistoryVisibility,
   MessageType,
   notMember,
+  parseConversationSeq,
   Role,
   resourceLimit,
   SEQ_MAX,
@@ -32,7 +33,7 @@ import { ConversationKeys } from './keys.js';
 import { outboxWrites } from './outbox.js';
 import { encodeFacts, weekOf } from './values.js';
 
-const SEQ_ONE = 1 as ConversationSeq;
+const SEQ_ONE = parseConversationSeq(1);
 
 /** What of a commit needs no reading, made before its turn comes. */
 export interface PreparedCommit {
@@ -143,8 +144,9 @@ function nextSequence(reads: ConversationReads, facts: StoredFacts): Conversatio
   const head = newest === undefined ? SEQ_ZERO : reads.sequenceOf(newest);
   if (head < facts.lastSequence) throw reads.damage(newest === undefined ? 'indexMissing' : 'indexBehindFacts', facts.lastSequence);
   if (head > facts.lastSequence) throw reads.damage('recordUnexpected', head);
-  const next = (Math.max(facts.lastSequence, facts.reservedThrough) + 1) as ConversationSeq;
-  if (next > SEQ_MAX) throw resourceLimit('sequences', SEQ_MAX);
+  const last = Math.max(facts.lastSequence, facts.reservedThrough);
+  if (last >= SEQ_MAX) throw resourceLimit('sequences', SEQ_MAX);
+  const next = parseConversationSeq(last + 1);
   if (reads.recordBytes(next) !== undefined) throw reads.damage('recordUnexpected', next);
   return next;
 }

@@ -3,14 +3,14 @@
  * of the disk or of a program would have done. Never for production data.
  */
 import { existsSync } from 'node:fs';
-import { assert, type ConversationSeq, EMBEDDED_MAP_BYTES_DEFAULT } from '@qim/proto';
+import { assert, type ConversationSeq, EMBEDDED_MAP_BYTES_DEFAULT, parseConversationSeq } from '@qim/proto';
 import { sequenceToBytes } from '../message/bytes.js';
 import type { StoredFacts } from '../message/facts.js';
 import { CONVERSATION_DAMAGE_KINDS, type ConversationTarget, type DamageKind, type DamageTarget } from '../testing/damage-kinds.js';
 import { damagedBody, damagedRecord } from '../testing/damaged-bytes.js';
 import { ConversationReads } from './conversation-reads.js';
 import type { Snapshot, Write } from './environment.js';
-import { useFolder } from './folders.js';
+import { enterFolder } from './folders.js';
 import { everythingUnder } from './keys.js';
 import { encodeFacts } from './values.js';
 
@@ -18,7 +18,7 @@ import { encodeFacts } from './values.js';
 export async function skipSequencesEmbedded(folder: string, target: ConversationTarget, count: number): Promise<void> {
   await change(folder, target, (reads) => {
     const facts = soundFacts(reads);
-    const reservedThrough = (Math.max(facts.lastSequence, facts.reservedThrough) + count) as ConversationSeq;
+    const reservedThrough = parseConversationSeq(Math.max(facts.lastSequence, facts.reservedThrough) + count);
     return [factsWrite(reads, { ...facts, reservedThrough })];
   });
 }
@@ -33,7 +33,7 @@ async function change(
   writes: (reads: ConversationReads, snapshot: Snapshot) => Write[],
 ): Promise<void> {
   assert(existsSync(folder), 'the data folder exists');
-  const { environment, leave } = await useFolder(folder, false, EMBEDDED_MAP_BYTES_DEFAULT);
+  const { environment, leave } = await enterFolder(folder, false, EMBEDDED_MAP_BYTES_DEFAULT);
   try {
     await environment.write('damage', (snapshot) => {
       const reads = new ConversationReads(snapshot, tenantId, conversationId);
@@ -46,7 +46,7 @@ async function change(
 
 const GARBAGE = Buffer.from('no such form');
 /** Far past any head. */
-const NOWHERE = 2 ** 52;
+const NOWHERE = parseConversationSeq(2 ** 52);
 
 function writesOf(reads: ConversationReads, snapshot: Snapshot, target: DamageTarget, kind: DamageKind): Write[] {
   const ofConversation: readonly DamageKind[] = CONVERSATION_DAMAGE_KINDS;
@@ -59,7 +59,7 @@ function writesOf(reads: ConversationReads, snapshot: Snapshot, target: DamageTa
     case 'indexKeyMissing':
       return snapshot.keys(everythingUnder(keys.indexPrefix), Number.MAX_SAFE_INTEGER).map((key) => ({ key, value: undefined }));
     case 'indexMemberExtra':
-      return [{ key: keys.index((newest(reads) + 1) as ConversationSeq), value: new Uint8Array(0) }];
+      return [{ key: keys.index(parseConversationSeq(newest(reads) + 1)), value: new Uint8Array(0) }];
     case 'indexMemberShort': {
       const seq = newest(reads);
       return [
@@ -72,11 +72,11 @@ function writesOf(reads: ConversationReads, snapshot: Snapshot, target: DamageTa
     case 'factsAhead':
     case 'factsBehind': {
       const facts = soundFacts(reads);
-      const lastSequence = (facts.lastSequence + (kind === 'factsAhead' ? 1 : -1)) as ConversationSeq;
+      const lastSequence = parseConversationSeq(facts.lastSequence + (kind === 'factsAhead' ? 1 : -1));
       return [factsWrite(reads, { ...facts, lastSequence })];
     }
     case 'previewPointerWrong':
-      return [factsWrite(reads, { ...soundFacts(reads), previewSequence: NOWHERE as ConversationSeq })];
+      return [factsWrite(reads, { ...soundFacts(reads), previewSequence: NOWHERE })];
     case 'memberUnreadable':
       assert(target.userId !== undefined, 'a damaged member entry is named by its user');
       return [{ key: keys.member(target.userId), value: GARBAGE }];
@@ -119,7 +119,7 @@ function recordWrites(reads: ConversationReads, seq: ConversationSeq, kind: Dama
 /** The bytes of the record before this one, or of the one after it. */
 function neighbour(reads: ConversationReads, seq: ConversationSeq): Uint8Array {
   const before = reads.membersDescending(reads.keys.index(seq), 1)[0];
-  const after = reads.membersAscending(reads.keys.index((seq + 1) as ConversationSeq), 1)[0];
+  const after = reads.membersAscending(reads.keys.index(parseConversationSeq(seq + 1)), 1)[0];
   const member = before ?? after;
   const bytes = member && reads.recordBytes(reads.sequenceOf(member));
   assert(bytes !== undefined, 'the record has a neighbour');

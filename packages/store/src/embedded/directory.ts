@@ -2,7 +2,7 @@
  * The directory on LMDB. A user's list is an ordered key space, so that a page is one range; beside it stand the time
  * under which each conversation is listed, the view and the read mark. Each user's change is a plan of its own.
  */
-import { type ConversationId, type ConversationSeq, SEQ_ZERO, type TenantId, type UserId } from '@qim/proto';
+import { type ConversationId, type ConversationSeq, parseConversationSeq, SEQ_ZERO, type TenantId, type UserId } from '@qim/proto';
 import type { Activity, ConversationView, Directory, DirectoryCursor, DirectoryPage, JoinedUser } from '../directory/directory.js';
 import { flagsOf, formatViewEntry, parseViewEntry, type ViewEntry, ViewFlag, ViewState } from '../directory/view-entry.js';
 import { Malformed } from '../message/bytes.js';
@@ -18,7 +18,7 @@ export interface EmbeddedDirectoryOptions {
   readonly faults: FaultHook | undefined;
 }
 
-const SEQ_ONE = 1 as ConversationSeq;
+const SEQ_ONE = parseConversationSeq(1);
 const NOTHING = new Uint8Array(0);
 const TIME_BYTES = 8;
 /** What a list entry without a readable view shows; the member entry decides anyway. */
@@ -63,7 +63,7 @@ export class EmbeddedDirectory implements Directory {
     const keys = new UserKeys(tenantId, userId);
     return this.#write('raiseRead', (snapshot) => {
       const before = readMark(snapshot, keys, conversationId);
-      const result = Math.max(before, readSeq) as ConversationSeq;
+      const result = readSeq > before ? readSeq : before;
       const view = storedView(snapshot, keys, conversationId);
       const writes: Write[] = [];
       if (result > before) writes.push({ key: keys.readMark(conversationId), value: Buffer.from(String(result)) });
@@ -175,7 +175,7 @@ function readMark(snapshot: Snapshot, keys: UserKeys, conversationId: Conversati
   const value = snapshot.get(keys.readMark(conversationId));
   if (value === undefined) return SEQ_ZERO;
   try {
-    return parseDecimal(textFrom(value)) as ConversationSeq;
+    return parseConversationSeq(parseDecimal(textFrom(value)));
   } catch (error) {
     if (error instanceof Malformed) return SEQ_ZERO;
     throw error;

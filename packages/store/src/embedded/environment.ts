@@ -39,10 +39,10 @@ export interface Plan<T> {
 /** Called before each write of a plan (`index` 0..`of` - 1), and once after the last (`index` = `of`). Tests throw here. */
 export type FaultHook = (at: { readonly operation: string; readonly index: number; readonly of: number }) => void;
 
+/** A write that waits for its turn. `run` plans and writes; a refusal stays inside. */
 interface Waiting {
-  readonly operation: string;
-  /** Plans and writes; keeps its own refusal. */
   readonly run: () => void;
+  /** `failure`: why nothing of it is on the disk; undefined: what `run` came to. */
   readonly settle: (failure: unknown) => void;
 }
 
@@ -84,30 +84,31 @@ export class Environment {
    *
    * @throws what the plan threw, or StoreUnavailable; nothing of this plan was written then
    */
-  write<T>(operation: string, plan: (snapshot: Snapshot) => Plan<T>, faults?: FaultHook): Promise<T> {
-    return new Promise<T>((resolve, reject) => {
-      this.#refuseWhenClosed();
-      if (this.#waiting.length >= STORE_COMMANDS_WAITING_MAX) throw unavailable('too many writes wait');
-      let outcome: { readonly result: T } | { readonly refusal: unknown } = { refusal: undefined };
-      const run = (): void => {
-        let planned: Plan<T>;
-        try {
-          planned = plan(this.#snapshot);
-        } catch (refusal) {
-          outcome = { refusal };
-          return;
-        }
-        this.#apply(operation, planned.writes, faults);
-        outcome = { result: planned.result };
-      };
-      const settle = (failure: unknown): void => {
-        if (failure !== undefined) reject(unavailable(operation, failure));
-        else if ('refusal' in outcome) reject(outcome.refusal);
-        else resolve(outcome.result);
-      };
-      this.#waiting.push({ operation, run, settle });
+  async write<T>(operation: string, plan: (snapshot: Snapshot) => Plan<T>, faults?: FaultHook): Promise<T> {
+    this.#refuseWhenClosed();
+    if (this.#waiting.length >= STORE_COMMANDS_WAITING_MAX) throw unavailable('too many writes wait');
+    let outcome: () => T = () => {
+      throw new Error('the plan did not run');
+    };
+    const run = (): void => {
+      let planned: Plan<T>;
+      try {
+        planned = plan(this.#snapshot);
+      } catch (refusal) {
+        outcome = () => {
+          throw refusal;
+        };
+        return;
+      }
+      this.#apply(operation, planned.writes, faults);
+      outcome = () => planned.result;
+    };
+    const failure = await new Promise((settle) => {
+      this.#waiting.push({ run, settle });
       this.#schedule();
     });
+    if (failure !== undefined) throw unavailable(operation, failure);
+    return outcome();
   }
 
   /** Waits for what was begun; refuses everything later. */
@@ -118,12 +119,6 @@ export class Environment {
       await this.#running;
     } while (this.#waiting.length > 0);
     await this.#db.close();
-  }
-
-  /** For fsck and metrics: bytes of the map in use. */
-  usedBytes(): number {
-    const stats: { lastPageNumber?: number; root?: { pageSize?: number } } = this.#db.getStats();
-    return ((stats.lastPageNumber ?? 0) + 1) * (stats.root?.pageSize ?? 0);
   }
 
   #refuseWhenClosed(): void {
@@ -144,8 +139,6 @@ export class Environment {
         // What arrives from here on goes into the next transaction, which is queued while this one is being flushed.
         batch = this.#waiting.splice(0, EMBEDDED_BATCH_MAX);
         this.#scheduled = false;
-        // Not from in here: lmdb would run it in this very transaction.
-        if (this.#waiting.length > 0) setImmediate(() => this.#schedule());
         failures = this.#runTogether(batch);
       });
     } catch (error) {
@@ -158,6 +151,7 @@ export class Environment {
       failures = batch.map(() => error);
     }
     for (const [i, waiting] of batch.entries()) waiting.settle(failures[i]);
+    this.#schedule();
   }
 
   /** One failure or undefined for each of the batch. */

@@ -11,14 +11,23 @@ import { textFrom, weekOf } from './values.js';
 
 const EXPIRING = [Table.Dedup, Table.GroupRequest, Table.Tombstone] as const;
 
+/** What one commit clears away. */
+export interface Clearing {
+  /** Two for each of at most EXPIRED_CLEARED_MAX entries. */
+  readonly writes: readonly Write[];
+  /** When these writes are done nothing is left of the weeks before this one; undefined: something may be. */
+  readonly clearedBefore: number | undefined;
+}
+
+const NOTHING_TO_CLEAR: Clearing = { writes: [], clearedBefore: undefined };
+
 export class Expiry {
-  /** Everything of the weeks before this one is gone. */
   #clearedBefore = 0;
 
-  /** `now` in Unix milliseconds. At most EXPIRED_CLEARED_MAX entries, two writes for each. */
-  writes(snapshot: Snapshot, now: number): Write[] {
+  /** `now` in Unix milliseconds. */
+  clearing(snapshot: Snapshot, now: number): Clearing {
     const keepFrom = weekOf(now) - 1;
-    if (this.#clearedBefore >= keepFrom) return [];
+    if (this.#clearedBefore >= keepFrom) return NOTHING_TO_CLEAR;
     const writes: Write[] = [];
     let left = EXPIRED_CLEARED_MAX;
     for (const table of EXPIRING) {
@@ -29,8 +38,12 @@ export class Expiry {
         if (table === Table.Tombstone) writes.push(...viewWrites(snapshot, key, keepFrom));
       }
     }
-    if (left > 0) this.#clearedBefore = keepFrom;
-    return writes;
+    return { writes, clearedBefore: left > 0 ? keepFrom : undefined };
+  }
+
+  /** The writes of this clearing are on the disk. */
+  cleared({ clearedBefore = 0 }: Clearing): void {
+    this.#clearedBefore = Math.max(this.#clearedBefore, clearedBefore);
   }
 }
 

@@ -28,7 +28,7 @@ export interface FolderUse {
   readonly path: string;
   readonly environment: Environment;
   /** To be called once. Waits for what was begun when it is the last. */
-  leave(): Promise<void>;
+  readonly leave: () => Promise<void>;
 }
 
 /**
@@ -36,7 +36,7 @@ export interface FolderUse {
  *
  * @throws StoreUnavailable when another server has it, or it cannot be opened
  */
-export async function useFolder(folder: string, exclusive: boolean, mapBytes: number): Promise<FolderUse> {
+export async function enterFolder(folder: string, exclusive: boolean, mapBytes: number): Promise<FolderUse> {
   const path = realFolder(folder);
   await openFolders.get(path)?.closing;
   if (exclusive && openFolders.get(path)?.served) throw heldBy('this process', path);

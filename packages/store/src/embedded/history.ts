@@ -8,6 +8,7 @@ import {
   type MessageContent,
   type MessageRecord,
   notMember,
+  parseConversationSeq,
   SEQ_ZERO,
   utf8Bytes,
 } from '@qim/proto';
@@ -30,11 +31,11 @@ export function readHistoryPage(snapshot: Snapshot, query: HistoryQuery): Histor
   if (facts === undefined || member === undefined) throw notMember();
   refuseDamagedEnd(reads, facts);
 
-  const visibility = Math.max(member.visibleFrom - 1, query.clearedSeq) as ConversationSeq;
+  const visibility = parseConversationSeq(Math.max(member.visibleFrom - 1, query.clearedSeq));
   const { position } = query;
   const taken =
     position !== 'newest' && 'after' in position
-      ? takeAfter(reads, facts, Math.max(position.after, visibility) as ConversationSeq, query.limit)
+      ? takeAfter(reads, facts, parseConversationSeq(Math.max(position.after, visibility)), query.limit)
       : takeBefore(reads, facts, position === 'newest' ? undefined : position.before, visibility, query.limit);
   return { ...taken, epoch: facts.epoch };
 }

@@ -11,8 +11,6 @@ import { open, type RootDatabase, type Transaction } from 'lmdb';
 import { MessageStoreError } from '../errors.js';
 
 const OWNER = Buffer.from('owner', 'latin1');
-/** It holds one small record. */
-const LOCK_MAP_BYTES = 1024 * 1024;
 
 export interface ServerLock {
   release(): Promise<void>;
@@ -68,7 +66,6 @@ function openLock(file: string): RootDatabase<Buffer, Buffer> {
     encoding: 'binary',
     keyEncoding: 'binary',
     overlappingSync: false,
-    mapSize: LOCK_MAP_BYTES,
     permissionsMode: 0o600,
     maxDbs: 1,
   } as const;

@@ -1,5 +1,4 @@
 /** MessageStore on LMDB: each call is one plan or one snapshot. What they decide is in commit, amend, history, readings. */
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   assert,
   COMMIT_BATCH_MAX,
@@ -11,6 +10,7 @@ import {
   type TenantId,
   type UserId,
 } from '@qim/proto';
+import { nextTurn } from '../clock.js';
 import { isDamage } from '../errors.js';
 import type {
   AmendOutcome,
@@ -57,18 +57,22 @@ export class EmbeddedMessageStore implements MessageStore {
   async commit(request: CommitRequest): Promise<CommitOutcome> {
     const { environment, expiry, now, faults, committed } = this.#options;
     const prepared = prepareCommit(request);
-    const outcome = await this.#watched(() =>
+    const { outcome, clearing } = await this.#watched(() =>
       environment.write(
         'commit',
         (snapshot) => {
           const at = now();
-          const plan = planCommit(snapshot, prepared, at, PARTITION);
-          return plan.writes.length === 0 ? plan : { ...plan, writes: [...plan.writes, ...expiry.writes(snapshot, at)] };
+          const { result, writes } = planCommit(snapshot, prepared, at, PARTITION);
+          const cleared = result.duplicate ? undefined : expiry.clearing(snapshot, at);
+          return { result: { outcome: result, clearing: cleared }, writes: [...writes, ...(cleared?.writes ?? [])] };
         },
         faults,
       ),
     );
-    if (!outcome.duplicate) committed();
+    if (clearing !== undefined) {
+      expiry.cleared(clearing);
+      committed();
+    }
     return outcome;
   }
 

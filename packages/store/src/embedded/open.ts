@@ -3,11 +3,12 @@
  * The folder holds `messages.mdb` (docs/storage.md, LMDB keys) and `server.mdb` (lock.ts).
  */
 import { EMBEDDED_MAP_BYTES_DEFAULT } from '@qim/proto';
+import { systemNow } from '../clock.js';
 import type { Store, StoreOptions } from '../store.js';
 import { EmbeddedDirectory } from './directory.js';
 import type { FaultHook } from './environment.js';
 import { Expiry } from './expiry.js';
-import { type FolderUse, useFolder } from './folders.js';
+import { enterFolder, type FolderUse } from './folders.js';
 import { checkFormat } from './format.js';
 import { EmbeddedMessageStore } from './message-store.js';
 import { EmbeddedOutbox } from './outbox.js';
@@ -29,7 +30,7 @@ export interface EmbeddedStoreOptions extends StoreOptions {
  * @throws StoreUnavailable when another server has the folder, it cannot be opened, or it holds another format
  */
 export async function openEmbeddedStore(folder: string, options: EmbeddedStoreOptions = {}): Promise<Store> {
-  const use = await useFolder(folder, options.exclusive ?? true, options.mapBytes ?? EMBEDDED_MAP_BYTES_DEFAULT);
+  const use = await enterFolder(folder, options.exclusive ?? true, options.mapBytes ?? EMBEDDED_MAP_BYTES_DEFAULT);
   try {
     return storeOn(use, await checkFormat(use.environment), options);
   } catch (error) {
@@ -39,7 +40,7 @@ export async function openEmbeddedStore(folder: string, options: EmbeddedStoreOp
 }
 
 function storeOn({ environment, path, leave }: FolderUse, partitionCount: number, options: EmbeddedStoreOptions): Store {
-  const { faults, observer = {}, now = Date.now, exclusive = true } = options;
+  const { faults, observer = {}, now = systemNow, exclusive = true } = options;
   const outbox = new EmbeddedOutbox({ environment, partitionCount, now, faults, mayOwn: exclusive });
   let left: Promise<void> | undefined;
   return {

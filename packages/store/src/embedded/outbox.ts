@@ -43,6 +43,8 @@ export class EmbeddedOutbox implements Outbox {
   readonly partitionCount: number;
   readonly #options: EmbeddedOutboxOptions;
   readonly #owners = new Map<number, Ownership>();
+  /** Partitions whose new token is on its way to the disk. */
+  readonly #acquiring = new Set<number>();
   readonly #waiters = new Set<() => void>();
   #closed = false;
 
@@ -64,24 +66,29 @@ export class EmbeddedOutbox implements Outbox {
 
   async acquire(partition: number, ownerId: string, leaseMs: number): Promise<OutboxLease | undefined> {
     assert(partition >= 0 && partition < this.partitionCount, 'the partition is one of this store');
-    if (!this.#options.mayOwn) return undefined;
-    const token = await this.#options.environment.write<number | undefined>(
-      'acquire',
-      (snapshot) => {
-        const held = this.#current(partition);
-        if (held !== undefined) {
-          if (held.ownerId !== ownerId) return { result: undefined, writes: [] };
-          held.expiresAtMs = this.#options.now() + leaseMs;
-          return { result: held.token, writes: [] };
-        }
-        const next = counterFrom(snapshot.get(leaseCounter(partition))) + 1;
-        // Here, in the step, so that of two that ask at once one finds it held.
-        this.#owners.set(partition, { token: next, ownerId, expiresAtMs: this.#options.now() + leaseMs, readUpTo: 0 });
-        return { result: next, writes: [{ key: leaseCounter(partition), value: counterValue(next) }] };
-      },
-      this.#options.faults,
-    );
-    return token === undefined ? undefined : { partition, token };
+    const { environment, now, faults, mayOwn } = this.#options;
+    const held = this.#current(partition);
+    if (held !== undefined) {
+      if (held.ownerId !== ownerId) return undefined;
+      held.expiresAtMs = now() + leaseMs;
+      return { partition, token: held.token };
+    }
+    if (!mayOwn || this.#acquiring.has(partition)) return undefined;
+    this.#acquiring.add(partition);
+    try {
+      const token = await environment.write(
+        'acquire',
+        (snapshot) => {
+          const next = counterFrom(snapshot.get(leaseCounter(partition))) + 1;
+          return { result: next, writes: [{ key: leaseCounter(partition), value: counterValue(next) }] };
+        },
+        faults,
+      );
+      this.#owners.set(partition, { token, ownerId, expiresAtMs: now() + leaseMs, readUpTo: 0 });
+      return { partition, token };
+    } finally {
+      this.#acquiring.delete(partition);
+    }
   }
 
   async renew(lease: OutboxLease, leaseMs: number): Promise<boolean> {
@@ -98,13 +105,12 @@ export class EmbeddedOutbox implements Outbox {
   }
 
   async read(leases: readonly OutboxLease[], waitMs: number, signal: AbortSignal): Promise<OutboxBatch> {
-    const deadline = performance.now() + waitMs;
+    const ended = waitMs === 0 ? AbortSignal.abort() : AbortSignal.any([signal, AbortSignal.timeout(waitMs)]);
     for (;;) {
       if (this.#closed) return { entries: [], poison: [] };
       const batch = this.#take(leases);
-      const left = deadline - performance.now();
-      if (batch.entries.length + batch.poison.length > 0 || left <= 0 || signal.aborted) return batch;
-      await this.#wait(left, signal);
+      if (batch.entries.length + batch.poison.length > 0 || ended.aborted) return batch;
+      await this.#wokenOr(ended);
     }
   }
 
@@ -176,16 +182,14 @@ export class EmbeddedOutbox implements Outbox {
     return { entries, poison };
   }
 
-  #wait(waitMs: number, signal: AbortSignal): Promise<void> {
+  #wokenOr(ended: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       const done = (): void => {
-        clearTimeout(timer);
-        signal.removeEventListener('abort', done);
+        ended.removeEventListener('abort', done);
         this.#waiters.delete(done);
         resolve();
       };
-      const timer = setTimeout(done, waitMs);
-      signal.addEventListener('abort', done, { once: true });
+      ended.addEventListener('abort', done);
       this.#waiters.add(done);
     });
   }

@@ -1,0 +1,13 @@
+/** The real clock and the real turns of the process, for a store that is not told others. Nothing else here reads them. */
+
+/** Unix milliseconds. */
+export function systemNow(): number {
+  return Date.now();
+}
+
+/** Lets whatever else the process has to do have its turn. */
+export function nextTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
+}
