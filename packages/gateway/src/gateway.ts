@@ -7,6 +7,7 @@ import type { Gateway, GatewayLimits, GatewayOptions } from './contract.js';
 import { createDispatcher } from './dispatch.js';
 import { EventEncoder } from './event-encoding.js';
 import { registerDevLogin, registerDoor, registerHealth, registerPage } from './http.js';
+import { Replies } from './replies.js';
 import { REQUEST_ID, requestIdOf } from './request-id.js';
 import { Subscriptions } from './subscriptions.js';
 import { SocketDoor } from './websocket.js';
@@ -30,6 +31,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const served = dispatcher.serves('qim.v1.EventService/Subscribe');
   const sockets = new SocketDoor({ ...shared, allowedOrigins, loopbackOnly: devLogin, served, work });
   const app = createApp();
+  const replies = new Replies(app.server);
   app.server.on('upgrade', (request, socket, head) => void sockets.upgrade(request, socket, head));
 
   return {
@@ -58,7 +60,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       // The listener stays until the end, so that /readyz can say no.
       const finished = work.stop();
       subscriptions.endAll();
-      await Promise.race([Promise.all([finished, sockets.drain()]), deadline]);
+      await Promise.race([Promise.all([finished, sockets.drain()]).then(() => replies.sent()), deadline]);
       if (overdue) log.warn({ deadlineMs }, 'the deadline passed with work in flight');
       sockets.closeAll();
       sockets.terminateAll();
