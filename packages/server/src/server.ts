@@ -69,7 +69,8 @@ async function start(config: Config, io: ServerIo, log: Log, lifecycle: Lifecycl
     await push.start();
   }
   lifecycle.started('gateway', config.drainTimeout + RELEASE_DEADLINE_MS, () => gateway.stop(config.drainTimeout));
-  const { url, port } = await listen(gateway, config);
+  const { url: origin, port } = await listen(gateway, config);
+  const url = new URL(origin).href;
 
   announce(config, io, store);
   io.out(readyLine(url));

@@ -12,6 +12,7 @@ import type { Metrics } from './metrics.js';
 import type { Secrets } from './secrets.js';
 import type { ServerIo } from './server.js';
 import type { Config } from './settings.js';
+import { sleep } from './sleep.js';
 
 export interface Parts {
   readonly config: Config;
@@ -40,6 +41,7 @@ function wirePush({ config, io, log, metrics, store }: Parts): Push {
     outbox: store.outbox,
     now: io.now,
     monotonicNow: () => performance.now(),
+    sleep,
     ownerId: uuidv7(),
     log,
     observer: metrics,
