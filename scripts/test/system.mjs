@@ -11,6 +11,7 @@ export const NEEDED = [
   { package: 'chromium', program: 'chromium', why: 'the tests of the chat page drive it' },
   // It also brings git to a bare machine: the checks look at tracked files.
   { package: 'git', program: 'git', why: 'the checks ask it for the files of the repository' },
+  { package: 'curl', program: 'curl', why: 'the transcript of the README uses it' },
 ];
 
 /** @param {string} program @param {string} path the PATH to look at @returns {boolean} */

@@ -3,16 +3,16 @@ import { describe, expect, test } from 'vitest';
 import { NEEDED, planInstall } from '../../scripts/test/system.mjs';
 import { fromAcceptance, fromCheck, fromVitest, total } from '../../scripts/test/tally.mjs';
 
-const machine = (over: Partial<Parameters<typeof planInstall>[0]> = {}, present: readonly string[] = ['apt-get', 'git']) =>
+const machine = (over: Partial<Parameters<typeof planInstall>[0]> = {}, present: readonly string[] = ['apt-get', 'git', 'curl']) =>
   planInstall({ needed: NEEDED, has: (program) => present.includes(program), isRoot: true, allowed: true, ...over });
 
 describe('what npm test installs', () => {
   test('nothing, when all is there', () => {
-    expect(machine({}, ['redis-server', 'chromium', 'git'])).toEqual({ kind: 'nothing' });
+    expect(machine({}, ['redis-server', 'chromium', 'git', 'curl'])).toEqual({ kind: 'nothing' });
   });
 
   test('on Debian as root, what is missing and no more', () => {
-    const plan = machine({}, ['apt-get', 'git', 'chromium']);
+    const plan = machine({}, ['apt-get', 'git', 'curl', 'chromium']);
     expect(plan).toMatchObject({
       kind: 'install',
       commands: [
@@ -24,7 +24,7 @@ describe('what npm test installs', () => {
 
   test.each([
     ['installing is forbidden', machine({ allowed: false }), 'QIM_TEST_INSTALL=0'],
-    ['there is no apt-get', machine({}, ['git']), 'no apt-get'],
+    ['there is no apt-get', machine({}, ['git', 'curl']), 'no apt-get'],
     ['the user is not root', machine({ isRoot: false }), 'root'],
   ])('when %s, it refuses, says why and names the command', (_, plan, reason) => {
     expect(plan).toMatchObject({ kind: 'refuse', reason: expect.stringContaining(reason) });
