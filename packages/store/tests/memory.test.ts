@@ -1,5 +1,10 @@
 import { openMemoryStore } from '../src/memory/open.js';
-import { type BackendUnderTest, messageStoreConformance } from '../src/testing/conformance/index.js';
+import {
+  type BackendUnderTest,
+  directoryConformance,
+  messageStoreConformance,
+  outboxConformance,
+} from '../src/testing/conformance/index.js';
 
 const memory: BackendUnderTest = {
   name: 'memory',
@@ -20,3 +25,5 @@ const memory: BackendUnderTest = {
 };
 
 messageStoreConformance(memory);
+directoryConformance(memory);
+outboxConformance(memory);

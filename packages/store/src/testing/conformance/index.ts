@@ -1,11 +1,16 @@
 /** The suites that every backend passes. A backend's test file calls each of them with a way to open it. */
 export type { BackendUnderTest, OpenedBackend } from './backend.js';
 
+import { amending } from './amend.js';
 import type { BackendUnderTest } from './backend.js';
 import { admission, creating, sequencing, storing } from './commit.js';
 import { deduplication } from './dedup.js';
+import { groupRequests, joinsAndLeaves, paging, readMarks } from './directory.js';
+import { history, singleReads } from './history.js';
 import { membership } from './membership.js';
+import { entries, leasing, waiting } from './outbox.js';
 import { suite } from './suite.js';
+import { bounds, calls, counting, heads } from './summaries.js';
 
 export function messageStoreConformance(backend: BackendUnderTest): void {
   suite(backend, 'MessageStore', {
@@ -15,5 +20,25 @@ export function messageStoreConformance(backend: BackendUnderTest): void {
     'who may send': admission,
     'joins and leaves': membership,
     'de-duplication': deduplication,
+    amendments: amending,
+    history,
+    'single reads': singleReads,
+    'what is unread': counting,
+    'the bound of 200': bounds,
+    'head and preview': heads,
+    'calls for a list': calls,
   });
+}
+
+export function directoryConformance(backend: BackendUnderTest): void {
+  suite(backend, 'Directory', {
+    'joins and leaves': joinsAndLeaves,
+    pages: paging,
+    'read marks': readMarks,
+    'group requests': groupRequests,
+  });
+}
+
+export function outboxConformance(backend: BackendUnderTest): void {
+  suite(backend, 'Outbox', { entries, leases: leasing, waiting });
 }
