@@ -72,7 +72,7 @@ export function createGateway(options: GatewayOptions): Gateway {
 }
 
 function createApp(): FastifyInstance {
-  return Fastify({
+  const app = Fastify({
     logger: false,
     bodyLimit: HTTP_BODY_BYTES_MAX,
     genReqId: (request) => requestIdOf(request.headers[REQUEST_ID]),
@@ -80,6 +80,9 @@ function createApp(): FastifyInstance {
     // Half-open connections of event streams are noticed by the kernel.
     http: { keepAlive: true, keepAliveInitialDelay: PING_INTERVAL_MS },
   });
+  // A form of any page may send text without asking first; JSON it may not.
+  app.removeContentTypeParser('text/plain');
+  return app;
 }
 
 /** What a browser can open: no wildcard address, brackets around IPv6. */

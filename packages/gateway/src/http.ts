@@ -60,7 +60,8 @@ function answerError(error: FastifyError, reply: FastifyReply, requestId: string
     return reply.code(415).send({ code: 'invalid_argument', message: 'the content type must be application/json or application/proto' });
   }
   const status = error.statusCode ?? 500;
-  if (status >= 400 && status < 500) return sendError(reply, invalidArgument('body', 'JSON'));
+  if (error.code?.startsWith('FST_ERR_CTP_') || error instanceof SyntaxError) return sendError(reply, invalidArgument('body', 'JSON'));
+  if (status >= 400 && status < 500) return reply.code(status).send({ code: 'invalid_argument', message: 'malformed request' });
   log.error({ requestId, err: error }, 'a request failed unexpectedly');
   return sendError(reply, error);
 }

@@ -91,7 +91,7 @@ const fetchKeys: FetchImplementation = async (url, options) => {
   try {
     const response = await fetch(url, options);
     if (response.status !== 200) throw new KeySetError(`the key server answered ${response.status}`);
-    return response;
+    return Response.json(await response.json());
   } catch (cause) {
     if (cause instanceof KeySetError || (cause instanceof Error && cause.name === 'TimeoutError')) throw cause;
     throw new KeySetError('the key server did not answer', { cause });
