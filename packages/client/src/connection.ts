@@ -1,0 +1,208 @@
+/**
+ * One link to the server, kept alive: token, socket, hello, welcome, and again after a loss. `online` means that events
+ * are subscribed. What travels over it is none of its business.
+ */
+import { CloseCode, CONNECT_TIMEOUT_MS, CONNECTION_STABLE_MS, shouldReconnect } from '@qim/proto';
+import type { FrameError, Welcome } from '@qim/proto/schema';
+import { pauseMs, promptPauseMs, RECONNECT_PAUSES } from './backoff.js';
+import { decodeServerFrame, encodeHello, type ServerFrame, SUBPROTOCOL } from './codec.js';
+import type { Environment, WebSocketLike } from './environment.js';
+import { clientError, type QimClientError, serverError } from './errors.js';
+import { identityFrom } from './from-wire.js';
+import { Cell, type Observable } from './observable.js';
+import type { Identity } from './types.js';
+
+export type ConnectionState =
+  /** Not asked to connect, or closed by `close()`. */
+  | { readonly status: 'idle' }
+  | { readonly status: 'connecting' }
+  | { readonly status: 'online'; readonly identity: Identity }
+  /** Tries again by itself. */
+  | { readonly status: 'waiting'; readonly retryAtMs: number; readonly failures: number }
+  /** Does not try again: the token was refused twice, or this client speaks what the server does not. */
+  | { readonly status: 'stopped'; readonly closeCode: number; readonly error: QimClientError };
+
+/** `refused`: the last token was not taken, or has expired; a new one is wanted. */
+export type TokenSource = (why: 'connect' | 'refused') => string | Promise<string>;
+
+export interface ConnectionHandler {
+  online(identity: Identity): void;
+  /** No longer online; `stopped` when for good. */
+  offline(stopped: QimClientError | undefined): void;
+  frame(frame: Exclude<ServerFrame, { kind: 'welcome' | 'unknown' }>): void;
+}
+
+export interface ConnectionOptions {
+  readonly url: string;
+  readonly token: TokenSource;
+  readonly device: string;
+  readonly environment: Environment;
+  readonly handler: ConnectionHandler;
+}
+
+/** Codes of our own: what a server reads in its log. */
+const CLIENT_CLOSE = { Done: 1000, BadFrame: 3001, NoWelcome: 3002, Dead: 3003 } as const;
+
+export class Connection {
+  readonly #options: ConnectionOptions;
+  readonly #state = new Cell<ConnectionState>({ status: 'idle' });
+  #socket: WebSocketLike | undefined;
+  #cancelTimer: () => void = () => {};
+  /** Rises whenever what is under way is given up; late callbacks compare. */
+  #round = 0;
+  #failures = 0;
+  #tokenRefused = false;
+  #onlineSinceMs = 0;
+  #lastFrameAtMs = 0;
+  #refusal: FrameError | undefined;
+
+  constructor(options: ConnectionOptions) {
+    this.#options = options;
+  }
+
+  get state(): Observable<ConnectionState> {
+    return this.#state;
+  }
+
+  /** Does nothing while connecting, online or waiting. */
+  connect(): void {
+    const { status } = this.#state.snapshot();
+    if (status !== 'idle' && status !== 'stopped') return;
+    this.#failures = 0;
+    this.#tokenRefused = false;
+    void this.#open();
+  }
+
+  /** Ends the waiting between two tries. */
+  retryNow(): void {
+    if (this.#state.snapshot().status === 'waiting') void this.#open();
+  }
+
+  close(): void {
+    this.#abandon(CLIENT_CLOSE.Done);
+    this.#become({ status: 'idle' }, undefined);
+  }
+
+  send(frame: Uint8Array<ArrayBuffer>): void {
+    this.#socket?.send(frame);
+  }
+
+  /** Gives the link up if nothing at all was heard since then. */
+  suspect(sinceMs: number): void {
+    if (this.#state.snapshot().status !== 'online' || this.#lastFrameAtMs >= sinceMs) return;
+    this.#abandon(CLIENT_CLOSE.Dead);
+    this.#lost(1006);
+  }
+
+  async #open(): Promise<void> {
+    const { environment } = this.#options;
+    this.#abandon(CLIENT_CLOSE.Done);
+    const round = this.#round;
+    this.#refusal = undefined;
+    this.#state.set({ status: 'connecting' });
+    this.#cancelTimer = environment.schedule(CONNECT_TIMEOUT_MS, () => this.#drop(CLIENT_CLOSE.NoWelcome));
+    try {
+      const token = await this.#options.token(this.#tokenRefused ? 'refused' : 'connect');
+      if (round === this.#round) this.#dial(token);
+    } catch {
+      // The application's own call for a token failed, as it does while the network is away.
+      if (round === this.#round) this.#drop(CLIENT_CLOSE.Done);
+    }
+  }
+
+  #dial(token: string): void {
+    const { environment, url, device } = this.#options;
+    const socket = new environment.WebSocket(url, SUBPROTOCOL);
+    this.#socket = socket;
+    socket.binaryType = 'arraybuffer';
+    socket.onopen = () => socket.send(encodeHello(token, device));
+    socket.onmessage = (event) => this.#received(event.data);
+    socket.onclose = (event) => {
+      this.#abandon(CLIENT_CLOSE.Done);
+      this.#lost(event.code);
+    };
+    // A close follows each error and says all there is to know.
+    socket.onerror = () => {};
+  }
+
+  #received(data: unknown): void {
+    this.#lastFrameAtMs = this.#options.environment.now();
+    const frame = decodeServerFrame(data);
+    if (frame === undefined) {
+      this.#drop(CLIENT_CLOSE.BadFrame);
+      return;
+    }
+    if (frame.kind === 'welcome') {
+      this.#welcomed(frame.welcome);
+      return;
+    }
+    // Id 0 is hello's: why it was refused. The close that follows decides.
+    if (frame.kind === 'error' && frame.id === 0) this.#refusal = frame.error;
+    else if (frame.kind !== 'unknown') this.#options.handler.frame(frame);
+  }
+
+  #welcomed(welcome: Welcome): void {
+    if (this.#state.snapshot().status === 'online') return;
+    this.#cancelTimer();
+    this.#tokenRefused = false;
+    this.#onlineSinceMs = this.#options.environment.now();
+    const identity = identityFrom(welcome);
+    this.#state.set({ status: 'online', identity });
+    this.#options.handler.online(identity);
+  }
+
+  #drop(code: number): void {
+    this.#abandon(code);
+    this.#lost(1006);
+  }
+
+  /** Lets go of the socket and the timer; nothing that they still say is heard. */
+  #abandon(code: number): void {
+    this.#round += 1;
+    this.#cancelTimer();
+    const socket = this.#socket;
+    this.#socket = undefined;
+    if (socket === undefined) return;
+    socket.onopen = null;
+    socket.onmessage = null;
+    socket.onclose = null;
+    socket.onerror = () => {};
+    socket.close(code);
+  }
+
+  #lost(code: number): void {
+    const { environment } = this.#options;
+    const wasOnline = this.#state.snapshot().status === 'online';
+    if (wasOnline && environment.now() - this.#onlineSinceMs >= CONNECTION_STABLE_MS) this.#failures = 0;
+    if (code === CloseCode.Unauthenticated && !this.#tokenRefused) {
+      this.#tokenRefused = true;
+      this.#wait(this.#failures === 0 ? 0 : undefined);
+      return;
+    }
+    if (!shouldReconnect(code)) {
+      this.#become({ status: 'stopped', closeCode: code, error: refusalError(code, this.#refusal) }, undefined);
+      return;
+    }
+    this.#wait(code === CloseCode.ServerStopping && this.#failures === 0 ? promptPauseMs(environment.random) : undefined);
+  }
+
+  /** `ms` undefined: as the failures so far say. */
+  #wait(ms: number | undefined): void {
+    const { environment } = this.#options;
+    this.#failures += 1;
+    const pause = ms ?? pauseMs(this.#failures, RECONNECT_PAUSES, environment.random);
+    this.#become({ status: 'waiting', retryAtMs: environment.now() + pause, failures: this.#failures }, pause);
+  }
+
+  #become(state: ConnectionState, retryInMs: number | undefined): void {
+    const wasOnline = this.#state.snapshot().status === 'online';
+    this.#state.set(state);
+    if (retryInMs !== undefined) this.#cancelTimer = this.#options.environment.schedule(retryInMs, () => void this.#open());
+    if (wasOnline || state.status === 'stopped') this.#options.handler.offline(state.status === 'stopped' ? state.error : undefined);
+  }
+}
+
+function refusalError(code: number, refusal: FrameError | undefined): QimClientError {
+  if (refusal === undefined) return clientError('CLIENT_CLOSED', `the server closed the connection for good (${code})`);
+  return serverError(refusal);
+}

@@ -1,0 +1,224 @@
+/**
+ * The conversation list as the server says it. Every number comes from ListConversations or GetConversation; an event only
+ * says which conversation to read again. One reading at a time, so that an answer never overwrites a newer one.
+ *
+ * Order: the server's, whenever the list is read; between two readings a conversation with a newer head moves to the top.
+ */
+import {
+  CLIENT_LIST_ENTRIES_MAX,
+  LIST_PAGE_SIZE_DEFAULT,
+  LIST_PAGE_SIZE_MAX,
+  LIST_REFRESH_DELAY_MS,
+  LIST_REFRESH_MAX,
+  LIST_REFRESH_PARALLEL_MAX,
+} from '@qim/proto';
+import type { Api } from './api.js';
+import type { Environment } from './environment.js';
+import { clientError, isNotMember, isQimClientError, type QimClientError } from './errors.js';
+import { Cell, type Observable } from './observable.js';
+import type { Conversation, ConversationPage } from './types.js';
+
+export interface ConversationListState {
+  /** loading: nothing was read yet. error: reading failed, and what was read before is still there. */
+  readonly status: 'loading' | 'ready' | 'error';
+  readonly error: QimClientError | undefined;
+  /** By activity, newest first. */
+  readonly conversations: readonly Conversation[];
+  /** `loadMore` has more. */
+  readonly hasMore: boolean;
+}
+
+export interface ConversationListOptions {
+  readonly api: Pick<Api, 'listConversations' | 'getConversation'>;
+  readonly environment: Environment;
+  /** An entry was read again. */
+  readonly noted: (conversation: Conversation) => void;
+  /** The caller is no member of it (any more). */
+  readonly gone: (conversationId: string) => void;
+}
+
+/** activity: a new message, which may make a conversation appear. other: something about one that is held. */
+export type Touch = 'activity' | 'other';
+
+export class ConversationList {
+  readonly #options: ConversationListOptions;
+  readonly #state = new Cell<ConversationListState>({ status: 'loading', error: undefined, conversations: [], hasMore: false });
+  readonly #touched = new Map<string, Touch>();
+  #nextPageToken = '';
+  #wantsAll = false;
+  #moreRequests: { readonly resolve: () => void; readonly reject: (error: QimClientError) => void }[] = [];
+  #running = false;
+  #cancelTimer: (() => void) | undefined;
+  #closed = false;
+
+  constructor(options: ConversationListOptions) {
+    this.#options = options;
+  }
+
+  get state(): Observable<ConversationListState> {
+    return this.#state;
+  }
+
+  find(conversationId: string): Conversation | undefined {
+    return this.#state.snapshot().conversations.find((entry) => entry.conversationId === conversationId);
+  }
+
+  /** Reads the whole list again, as far as it was read before. */
+  relist(): void {
+    this.#wantsAll = true;
+    this.#start();
+  }
+
+  /** Reads one conversation again, a moment later, together with others. */
+  touch(conversationId: string, touch: Touch): void {
+    // Again at the end: of several at once, the last one was touched last.
+    const before = this.#touched.get(conversationId);
+    this.#touched.delete(conversationId);
+    this.#touched.set(conversationId, before === 'activity' ? before : touch);
+    if (this.#running || this.#closed) return;
+    this.#cancelTimer ??= this.#options.environment.schedule(LIST_REFRESH_DELAY_MS, () => {
+      this.#cancelTimer = undefined;
+      this.#start();
+    });
+  }
+
+  /** Takes it off at once, and asks whether that is so: the news may be older than an invitation. */
+  remove(conversationId: string): void {
+    this.#showEntries(this.#state.snapshot().conversations.filter((entry) => entry.conversationId !== conversationId));
+    this.touch(conversationId, 'activity');
+  }
+
+  /** One more page. @throws QimClientError */
+  loadMore(): Promise<void> {
+    const { conversations, hasMore } = this.#state.snapshot();
+    if (!hasMore) return Promise.resolve();
+    if (conversations.length >= CLIENT_LIST_ENTRIES_MAX) {
+      return Promise.reject(clientError('CLIENT_LIMIT', `the list holds at most ${CLIENT_LIST_ENTRIES_MAX} conversations`));
+    }
+    return new Promise((resolve, reject) => {
+      this.#moreRequests.push({ resolve, reject });
+      this.#start();
+    });
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#cancelTimer?.();
+    this.#touched.clear();
+  }
+
+  #start(): void {
+    if (!this.#running && !this.#closed) void this.#run();
+  }
+
+  async #run(): Promise<void> {
+    this.#running = true;
+    while (!this.#closed && (this.#wantsAll || this.#moreRequests.length > 0 || this.#touched.size > 0)) {
+      if (this.#touched.size > LIST_REFRESH_MAX) {
+        this.#touched.clear();
+        this.#wantsAll = true;
+      }
+      if (this.#wantsAll) {
+        this.#wantsAll = false;
+        await this.#guard(() => this.#readAll());
+      } else if (this.#moreRequests.length > 0) await this.#readMore();
+      else await this.#guard(() => this.#readTouched());
+    }
+    this.#running = false;
+  }
+
+  async #guard(run: () => Promise<void>): Promise<void> {
+    try {
+      await run();
+    } catch (error) {
+      this.#state.set({ ...this.#state.snapshot(), status: 'error', error: asKnown(error) });
+    }
+  }
+
+  async #readAll(): Promise<void> {
+    const { api, noted } = this.#options;
+    const wanted = Math.max(this.#state.snapshot().conversations.length, LIST_PAGE_SIZE_DEFAULT);
+    const read = new Map<string, Conversation>();
+    let nextPageToken = '';
+    do {
+      const pageSize = wanted > LIST_PAGE_SIZE_DEFAULT ? LIST_PAGE_SIZE_MAX : LIST_PAGE_SIZE_DEFAULT;
+      const page: ConversationPage = await api.listConversations(pageSize, nextPageToken);
+      // One that moved between two pages comes twice: its later reading, in its first place.
+      for (const conversation of page.conversations) read.set(conversation.conversationId, conversation);
+      nextPageToken = page.conversations.length === 0 ? '' : page.nextPageToken;
+    } while (nextPageToken !== '' && read.size < wanted);
+    this.#nextPageToken = nextPageToken;
+    this.#showList([...read.values()], nextPageToken !== '');
+    for (const conversation of read.values()) noted(conversation);
+  }
+
+  async #readMore(): Promise<void> {
+    const requests = this.#moreRequests;
+    this.#moreRequests = [];
+    try {
+      const page = await this.#options.api.listConversations(LIST_PAGE_SIZE_DEFAULT, this.#nextPageToken);
+      this.#nextPageToken = page.nextPageToken;
+      const held = this.#state.snapshot().conversations;
+      const known = new Set(held.map((entry) => entry.conversationId));
+      this.#showList([...held, ...page.conversations.filter((entry) => !known.has(entry.conversationId))], page.nextPageToken !== '');
+      for (const request of requests) request.resolve();
+    } catch (error) {
+      for (const request of requests) request.reject(asKnown(error));
+    }
+  }
+
+  async #readTouched(): Promise<void> {
+    const batch = [...this.#touched].slice(0, LIST_REFRESH_PARALLEL_MAX);
+    for (const [id] of batch) this.#touched.delete(id);
+    const answers = await Promise.all(batch.map(async ([id, touch]) => ({ id, touch, read: await this.#readOne(id) })));
+    for (const { id, touch, read } of answers) {
+      if (read === undefined) this.#takeOff(id);
+      else this.#put(read, touch);
+    }
+  }
+
+  /** Undefined: not a member. */
+  async #readOne(conversationId: string): Promise<Conversation | undefined> {
+    try {
+      return await this.#options.api.getConversation(conversationId);
+    } catch (error) {
+      if (isNotMember(error)) return undefined;
+      throw error;
+    }
+  }
+
+  #takeOff(conversationId: string): void {
+    this.#showEntries(this.#state.snapshot().conversations.filter((entry) => entry.conversationId !== conversationId));
+    this.#options.gone(conversationId);
+  }
+
+  #put(read: Conversation, touch: Touch): void {
+    const { conversations, hasMore } = this.#state.snapshot();
+    const at = conversations.findIndex((entry) => entry.conversationId === read.conversationId);
+    const held = conversations[at];
+    if (held === undefined) {
+      // A quiet one beyond the pages that were read stays there.
+      if (touch === 'activity' || !hasMore) this.#showEntries([read, ...conversations]);
+    } else if (hasNewerHead(read, held, touch)) this.#showEntries([read, ...conversations.slice(0, at), ...conversations.slice(at + 1)]);
+    else this.#showEntries(conversations.with(at, read));
+    this.#options.noted(read);
+  }
+
+  /** Single entries: whether the list as a whole could be read stays as it was. */
+  #showEntries(conversations: readonly Conversation[]): void {
+    this.#state.set({ ...this.#state.snapshot(), conversations });
+  }
+
+  #showList(conversations: readonly Conversation[], hasMore: boolean): void {
+    this.#state.set({ status: 'ready', error: undefined, conversations, hasMore });
+  }
+}
+
+function hasNewerHead(read: Conversation, held: Conversation, touch: Touch): boolean {
+  if (read.damaged !== undefined || held.damaged !== undefined) return touch === 'activity';
+  return read.latestConversationSeq > held.latestConversationSeq;
+}
+
+function asKnown(error: unknown): QimClientError {
+  return isQimClientError(error) ? error : clientError('BAD_ANSWER', 'reading the list failed');
+}

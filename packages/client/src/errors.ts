@@ -1,0 +1,117 @@
+/**
+ * How a call fails. Branch on `reason`, never on the message.
+ *
+ * `reason` is the server's (docs/errors.md) or one of the client's own:
+ *   NOT_CONNECTED    no connection within the time allowed; nothing was sent
+ *   CONNECTION_LOST  the link broke before the answer
+ *   CALL_TIMEOUT     no answer in time
+ *   CANCELED         the caller's signal
+ *   CLIENT_CLOSED    close() was called, or the connection has stopped for good
+ *   CLIENT_LIMIT     a bound of the client itself
+ *   BAD_ANSWER       the server sent what this client cannot understand
+ */
+import { Code, ConnectError } from '@connectrpc/connect';
+import { codeFromString, codeToString } from '@connectrpc/connect/protocol-connect';
+import type { FrameError } from '@qim/proto/schema';
+
+export type ClientReason =
+  | 'NOT_CONNECTED'
+  | 'CONNECTION_LOST'
+  | 'CALL_TIMEOUT'
+  | 'CANCELED'
+  | 'CLIENT_CLOSED'
+  | 'CLIENT_LIMIT'
+  | 'BAD_ANSWER';
+
+const CODE_OF = {
+  NOT_CONNECTED: 'unavailable',
+  CONNECTION_LOST: 'unavailable',
+  CALL_TIMEOUT: 'deadline_exceeded',
+  CANCELED: 'canceled',
+  CLIENT_CLOSED: 'canceled',
+  CLIENT_LIMIT: 'resource_exhausted',
+  BAD_ANSWER: 'internal',
+} as const satisfies Record<ClientReason, string>;
+
+export interface QimClientErrorInit {
+  /** A Connect code, such as invalid_argument. */
+  readonly code: string;
+  readonly reason: string;
+  readonly message: string;
+  readonly field?: string;
+  readonly retryAfterMs?: number;
+  readonly outcomeUnknown?: boolean;
+  readonly cause?: unknown;
+}
+
+export class QimClientError extends Error {
+  override readonly name = 'QimClientError';
+  readonly code: string;
+  readonly reason: string;
+  /** The field at fault, in lowerCamelCase; '' when it is not about one. */
+  readonly field: string;
+  /** 0: not said. */
+  readonly retryAfterMs: number;
+  /** The call may have taken effect: it was sent, and no answer came. Retry a send with the same client message id. */
+  readonly outcomeUnknown: boolean;
+
+  constructor(init: QimClientErrorInit) {
+    super(init.message, init.cause === undefined ? undefined : { cause: init.cause });
+    this.code = init.code;
+    this.reason = init.reason;
+    this.field = init.field ?? '';
+    this.retryAfterMs = init.retryAfterMs ?? 0;
+    this.outcomeUnknown = init.outcomeUnknown ?? false;
+  }
+}
+
+export function isQimClientError(error: unknown): error is QimClientError {
+  return error instanceof QimClientError;
+}
+
+export function clientError(reason: ClientReason, message: string, outcomeUnknown = false): QimClientError {
+  return new QimClientError({ code: CODE_OF[reason], reason, message, outcomeUnknown });
+}
+
+/** The same failure, of a call that may or may not have taken effect. */
+export function withOutcome(error: QimClientError, outcomeUnknown: boolean): QimClientError {
+  if (error.outcomeUnknown === outcomeUnknown) return error;
+  const { code, reason, message, field, retryAfterMs } = error;
+  return new QimClientError({ code, reason, message, field, retryAfterMs, outcomeUnknown, cause: error });
+}
+
+/** What the server answered. */
+export function serverError({ code, reason, message, field, retryAfterMs }: FrameError): QimClientError {
+  // The server itself does not know whether a write took effect.
+  const outcomeUnknown = code === 'unavailable' || code === 'internal';
+  return new QimClientError({ code, reason, message, field, retryAfterMs, outcomeUnknown });
+}
+
+/** As the server would have said it. */
+export function invalidArgument(field: string, message: string): QimClientError {
+  return new QimClientError({ code: 'invalid_argument', reason: 'INVALID_ARGUMENT', message, field });
+}
+
+/** For the Connect transport, whose callers expect its class; `fromConnectError` takes it back. */
+export function toConnectError(error: QimClientError): ConnectError {
+  return new ConnectError(error.message, codeFromString(error.code) ?? Code.Unknown, undefined, undefined, error);
+}
+
+export function fromConnectError(error: unknown): QimClientError {
+  if (isQimClientError(error)) return error;
+  if (error instanceof ConnectError && isQimClientError(error.cause)) return error.cause;
+  const whole = ConnectError.from(error);
+  return new QimClientError({ code: codeToString(whole.code), reason: 'BAD_ANSWER', message: whole.rawMessage, cause: error });
+}
+
+const PASSING: ReadonlySet<string> = new Set(['CONNECTION_LOST', 'CALL_TIMEOUT', 'STORE_UNAVAILABLE', 'ABORTED', 'RATE_LIMITED']);
+
+/** The same call may succeed a little later; a write only if repeating it is harmless. */
+export function mayPass(error: QimClientError): boolean {
+  return PASSING.has(error.reason) || error.code === 'unavailable';
+}
+
+/** Whether the caller has no such conversation (any more). */
+export function isNotMember(error: unknown): boolean {
+  return isQimClientError(error) && error.reason === 'NOT_MEMBER';
+}

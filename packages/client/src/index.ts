@@ -1,0 +1,14 @@
+export { MessageType } from '@qim/proto';
+export type { SentMessage } from './api.js';
+export { type Client, type ClientOptions, type ConversationListView, createClient, type OutboxView } from './client.js';
+export type { ConnectionState, TokenSource } from './connection.js';
+export type { ConversationListState } from './conversation-list.js';
+export type { Environment, WebSocketConstructor, WebSocketLike } from './environment.js';
+export { isQimClientError, QimClientError } from './errors.js';
+export type { QimEvent } from './events.js';
+export type * from './inputs.js';
+export type { Observable } from './observable.js';
+export type { ConversationSnapshot, OpenConversation } from './open-conversation.js';
+export type { OutgoingMessage } from './outbox.js';
+export type * from './types.js';
+export { unreadLabel } from './unread-label.js';

@@ -1,0 +1,246 @@
+/**
+ * One open conversation, kept equal to what a fresh fetch would show: subscribe first (the connection is, once it is
+ * online), then catch up from history, then merge what is pushed. One reading at a time; whatever happens meanwhile asks
+ * for one more.
+ */
+import { CATCH_UP_PAGES_MAX, CLIENT_WINDOW_MESSAGES_MAX, HISTORY_PAGE_SIZE_DEFAULT, HISTORY_PAGE_SIZE_MAX } from '@qim/proto';
+import type { Api } from './api.js';
+import { clientError, isNotMember, isQimClientError, type QimClientError } from './errors.js';
+import { Cell, type Observable } from './observable.js';
+import { Timeline } from './timeline.js';
+import type { Conversation, HistoryPage, Message } from './types.js';
+
+export interface MessagesState {
+  /**
+   * loading: nothing to show yet. ready. removed: the user is no longer a member. error: reading failed, `retry` tries
+   * again; what was read before is still shown.
+   */
+  readonly status: 'loading' | 'ready' | 'removed' | 'error';
+  readonly error: QimClientError | undefined;
+  /** Ascending, without gaps but for the holes that history itself has. */
+  readonly messages: readonly Message[];
+  /** There are more before the first. */
+  readonly hasOlder: boolean;
+}
+
+/**
+ * forward: what follows what is held. resync: also whether what is held still stands.
+ */
+type Wanted = 'nothing' | 'forward' | 'resync';
+
+const EMPTY: MessagesState = { status: 'loading', error: undefined, messages: [], hasOlder: false };
+/** Beginnings anew in one go; more means that the server contradicts itself. */
+const RESETS_MAX = 3;
+
+export interface MessageWindowOptions {
+  readonly conversationId: string;
+  readonly api: Pick<Api, 'readHistory' | 'getConversation'>;
+  /** The amendment cursor that the list holds: read before any record that is read now. Undefined: none held. */
+  readonly heldCursor: () => number | undefined;
+}
+
+export class MessageWindow {
+  readonly #options: MessageWindowOptions;
+  readonly #state = new Cell<MessagesState>(EMPTY);
+  #timeline = new Timeline();
+  /** Undefined: not known, so that a resync reads everything held again. */
+  #cursor: number | undefined;
+  #wanted: Wanted = 'nothing';
+  #running = false;
+  /** The newest that was told of while reading; 0: none. What is being read may bring it. */
+  #headNoted = 0;
+  #resets = 0;
+  #olderRequest: Promise<void> | undefined;
+  #closed = false;
+
+  constructor(options: MessageWindowOptions) {
+    this.#options = options;
+  }
+
+  get state(): Observable<MessagesState> {
+    return this.#state;
+  }
+
+  push(message: Message): void {
+    const outcome = this.#timeline.push(message);
+    if (outcome === 'ignored' || this.#state.snapshot().status === 'removed') return;
+    if (outcome === 'merged') this.#show();
+    else if (outcome === 'waiting') this.#want('forward');
+    else this.#startAnew();
+  }
+
+  /** Asks whether what is held still stands, and for what follows it. */
+  resync(): void {
+    this.#want('resync');
+  }
+
+  /** After an error. */
+  retry(): void {
+    if (this.#state.snapshot().status === 'error') this.#want('resync');
+  }
+
+  /** What a list or a call has just said about this conversation. */
+  noted(conversation: Conversation): void {
+    if (this.#state.snapshot().status === 'removed') this.#startAnew();
+    if (conversation.damaged !== undefined || !this.#timeline.begun) return;
+    if (conversation.epoch !== this.#timeline.epoch) this.#want('resync');
+    else if (this.#running) this.#headNoted = Math.max(this.#headNoted, conversation.latestConversationSeq);
+    else if (conversation.latestConversationSeq > this.#timeline.coveredTo) this.#want('forward');
+  }
+
+  removed(): void {
+    this.#timeline = new Timeline();
+    this.#cursor = undefined;
+    this.#wanted = 'nothing';
+    this.#state.set({ ...EMPTY, status: 'removed' });
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#wanted = 'nothing';
+  }
+
+  /** One page of what precedes the first message; at once when there is none. @throws QimClientError */
+  loadOlder(): Promise<void> {
+    this.#olderRequest ??= this.#readOlder().finally(() => {
+      this.#olderRequest = undefined;
+    });
+    return this.#olderRequest;
+  }
+
+  async #readOlder(): Promise<void> {
+    const timeline = this.#timeline;
+    const first = timeline.messages[0];
+    if (first === undefined || !timeline.hasOlder) return;
+    if (timeline.messages.length >= CLIENT_WINDOW_MESSAGES_MAX) {
+      throw clientError('CLIENT_LIMIT', `an open conversation holds at most ${CLIENT_WINDOW_MESSAGES_MAX} messages`);
+    }
+    const { conversationId, api } = this.#options;
+    const page = await api.readHistory({ conversationId, beforeSeq: first.conversationSeq, limit: HISTORY_PAGE_SIZE_DEFAULT });
+    if (timeline !== this.#timeline) return;
+    if (timeline.applyOlder(page)) this.#show();
+    else this.#startAnew();
+  }
+
+  #startAnew(): void {
+    this.#timeline = new Timeline();
+    this.#cursor = undefined;
+    this.#state.set(EMPTY);
+    this.#want('forward');
+  }
+
+  #want(wanted: 'forward' | 'resync'): void {
+    if (this.#closed) return;
+    if (this.#wanted !== 'resync') this.#wanted = wanted;
+    if (!this.#running) void this.#run();
+  }
+
+  async #run(): Promise<void> {
+    this.#running = true;
+    try {
+      while (this.#wanted !== 'nothing') {
+        const wanted = this.#wanted;
+        this.#wanted = 'nothing';
+        await this.#pass(wanted);
+      }
+      this.#resets = 0;
+    } catch (error) {
+      this.#failed(error);
+    } finally {
+      this.#running = false;
+    }
+    // What was asked for between the failure and here.
+    if (this.#wanted !== 'nothing') void this.#run();
+  }
+
+  async #pass(wanted: 'forward' | 'resync'): Promise<void> {
+    const timeline = this.#timeline;
+    const stands = timeline.begun
+      ? (wanted === 'forward' || (await this.#recheck(timeline))) && (await this.#forward(timeline))
+      : await this.#begin(timeline);
+    // Removed, reset or closed while it was read: the answer is of no more use.
+    if (timeline !== this.#timeline || this.#closed) return;
+    if (!stands) {
+      this.#resets += 1;
+      if (this.#resets > RESETS_MAX) throw clientError('BAD_ANSWER', 'the server contradicts itself about this conversation');
+      this.#startAnew();
+      return;
+    }
+    this.#show();
+    const more = timeline.hasWaiting || this.#headNoted > timeline.coveredTo;
+    this.#headNoted = 0;
+    if (more && this.#wanted === 'nothing') this.#wanted = 'forward';
+  }
+
+  async #begin(timeline: Timeline): Promise<boolean> {
+    const { conversationId, api, heldCursor } = this.#options;
+    const cursor = heldCursor();
+    const page = await api.readHistory({ conversationId, limit: HISTORY_PAGE_SIZE_DEFAULT });
+    timeline.begin(page);
+    if (timeline === this.#timeline) this.#cursor = cursor;
+    return true;
+  }
+
+  /** Whether what is held still stands; reads it again when something in the conversation was amended. */
+  async #recheck(timeline: Timeline): Promise<boolean> {
+    const { conversationId, api } = this.#options;
+    const { coveredTo } = timeline;
+    const conversation = await api.getConversation(conversationId);
+    // A damaged one has no numbers to go by; history says what can be read.
+    if (conversation.damaged !== undefined) return true;
+    if (conversation.epoch !== timeline.epoch || conversation.latestConversationSeq < coveredTo) return false;
+    const first = timeline.messages[0];
+    if (conversation.amendmentCursor === this.#cursor || first === undefined) return true;
+    const stands = await this.#readForward(timeline, first.conversationSeq - 1, (after) => after >= coveredTo);
+    if (stands && timeline === this.#timeline) this.#cursor = conversation.amendmentCursor;
+    return stands;
+  }
+
+  /** False as well when there is more than is worth reading: begin at the newest. */
+  #forward(timeline: Timeline): Promise<boolean> {
+    return this.#readForward(timeline, timeline.coveredTo, () => false);
+  }
+
+  async #readForward(timeline: Timeline, from: number, enough: (after: number) => boolean): Promise<boolean> {
+    const { conversationId, api } = this.#options;
+    let after = from;
+    for (let pages = 0; pages < CATCH_UP_PAGES_MAX; pages += 1) {
+      const asked = { after, coveredThen: timeline.coveredTo, arrivalsThen: timeline.arrivals };
+      const page = await api.readHistory({ conversationId, afterSeq: after, limit: HISTORY_PAGE_SIZE_MAX });
+      if (timeline !== this.#timeline) return true;
+      if (!timeline.applyForward(page, asked)) return false;
+      // Shown page by page: a link that breaks in the middle costs what is missing, not what came.
+      this.#show();
+      after = lastSeq(page, after);
+      if (!page.hasMore || enough(after)) return true;
+    }
+    return false;
+  }
+
+  #show(): void {
+    const timeline = this.#timeline;
+    if (this.#closed || !timeline.begun) return;
+    this.#state.set({ status: 'ready', error: undefined, messages: timeline.messages, hasOlder: timeline.hasOlder });
+  }
+
+  #failed(error: unknown): void {
+    if (this.#closed) return;
+    if (isNotMember(error)) {
+      this.removed();
+      return;
+    }
+    const known = isQimClientError(error) ? error : clientError('BAD_ANSWER', 'reading failed');
+    // Without a link there is nothing wrong to show: the next welcome resyncs.
+    if (WITHOUT_LINK.has(known.reason)) return;
+    this.#state.set({ ...this.#state.snapshot(), status: 'error', error: known });
+  }
+}
+
+const WITHOUT_LINK: ReadonlySet<string> = new Set(['NOT_CONNECTED', 'CONNECTION_LOST', 'CLIENT_CLOSED', 'CANCELED']);
+
+/** @throws QimClientError BAD_ANSWER for a page that says there is more and moves nowhere: asking again would never end. */
+function lastSeq(page: HistoryPage, after: number): number {
+  const last = page.messages.at(-1)?.conversationSeq ?? after;
+  if (page.hasMore && last <= after) throw clientError('BAD_ANSWER', 'a page of history that does not go forward');
+  return last;
+}

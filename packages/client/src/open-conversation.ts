@@ -1,0 +1,58 @@
+/** What an application holds of one open conversation: the window's messages, and its own on their way. */
+import type { MessagesState, MessageWindow } from './message-window.js';
+import type { Observable } from './observable.js';
+import type { Outbox, OutgoingMessage } from './outbox.js';
+
+export interface ConversationSnapshot extends MessagesState {
+  /** The caller's own that are being sent or have failed, oldest first; never one that `messages` shows. */
+  readonly outgoing: readonly OutgoingMessage[];
+}
+
+export interface OpenConversation extends Observable<ConversationSnapshot> {
+  readonly conversationId: string;
+  /** One page of what precedes the first message; at once when there is none. @throws QimClientError */
+  readonly loadOlder: () => Promise<void>;
+  /** The message with this sequence was on screen. Marks of one moment become one call. */
+  readonly markRead: (conversationSeq: number) => void;
+  /** After an error. */
+  readonly retry: () => void;
+  /** Several may hold the same conversation: the last one to close ends it. */
+  readonly close: () => void;
+}
+
+/** Both observables as one, with an unchanged snapshot while both are unchanged. */
+export function conversationView(window: MessageWindow, outbox: Outbox, conversationId: string): Observable<ConversationSnapshot> {
+  let messages: MessagesState | undefined;
+  let outgoing: readonly OutgoingMessage[] | undefined;
+  let snapshot: ConversationSnapshot | undefined;
+  return {
+    subscribe: (listener) => {
+      const ends = [window.state.subscribe(listener), outbox.state.subscribe(listener)];
+      return () => {
+        for (const end of ends) end();
+      };
+    },
+    snapshot: () => {
+      const [nextMessages, nextOutgoing] = [window.state.snapshot(), outbox.state.snapshot()];
+      if (snapshot === undefined || nextMessages !== messages || nextOutgoing !== outgoing) {
+        messages = nextMessages;
+        outgoing = nextOutgoing;
+        snapshot = { ...messages, outgoing: unseen(messages, outgoing, conversationId, snapshot?.outgoing) };
+      }
+      return snapshot;
+    },
+  };
+}
+
+/** The array of before, when it would be the same. */
+function unseen(
+  { messages }: MessagesState,
+  outgoing: readonly OutgoingMessage[],
+  conversationId: string,
+  before: readonly OutgoingMessage[] | undefined,
+): readonly OutgoingMessage[] {
+  const mine = outgoing.filter(({ target }) => 'conversationId' in target && target.conversationId === conversationId);
+  const shown = mine.length === 0 ? undefined : new Set(messages.map((message) => message.clientMessageId));
+  const left = mine.filter((message) => shown?.has(message.clientMessageId) !== true);
+  return before !== undefined && before.length === left.length && before.every((message, i) => message === left[i]) ? before : left;
+}

@@ -1,0 +1,72 @@
+/** Read marks on their way: the greatest asked for in each conversation, one call for many, kept until the link is back. */
+import { MARK_READ_DELAY_MS, READ_MARKS_WAITING_MAX } from '@qim/proto';
+import type { Api } from './api.js';
+import type { Environment } from './environment.js';
+import { isQimClientError, mayPass } from './errors.js';
+
+export interface ReadMarkerOptions {
+  readonly api: Pick<Api, 'markRead'>;
+  readonly environment: Environment;
+  /** What the list holds; undefined: nothing. */
+  readonly heldMark: (conversationId: string) => number | undefined;
+  readonly marked: (conversationId: string) => void;
+}
+
+export class ReadMarker {
+  readonly #options: ReadMarkerOptions;
+  readonly #asked = new Map<string, number>();
+  #cancelTimer: (() => void) | undefined;
+  #running = false;
+  #closed = false;
+
+  constructor(options: ReadMarkerOptions) {
+    this.#options = options;
+  }
+
+  /** Marks what was shown; a lower one than before, or than the list's, asks nothing. */
+  shown(conversationId: string, seq: number): void {
+    if (this.#closed || seq <= (this.#options.heldMark(conversationId) ?? 0) || seq <= (this.#asked.get(conversationId) ?? 0)) return;
+    if (this.#asked.size >= READ_MARKS_WAITING_MAX && !this.#asked.has(conversationId)) return;
+    this.#asked.set(conversationId, seq);
+    this.#soon();
+  }
+
+  /** The link is back. */
+  flush(): void {
+    this.#soon();
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#cancelTimer?.();
+    this.#asked.clear();
+  }
+
+  #soon(): void {
+    if (this.#closed || this.#running || this.#asked.size === 0) return;
+    this.#cancelTimer ??= this.#options.environment.schedule(MARK_READ_DELAY_MS, () => {
+      this.#cancelTimer = undefined;
+      void this.#run();
+    });
+  }
+
+  async #run(): Promise<void> {
+    this.#running = true;
+    const kept = await Promise.all([...this.#asked].map(([conversationId, seq]) => this.#send(conversationId, seq)));
+    this.#running = false;
+    // One that could not be sent waits for `flush`; what came meanwhile goes now.
+    if (!kept.includes('kept')) this.#soon();
+  }
+
+  async #send(conversationId: string, seq: number): Promise<'done' | 'kept'> {
+    const { api, marked } = this.#options;
+    try {
+      await api.markRead(conversationId, seq);
+      marked(conversationId);
+    } catch (error) {
+      if (isQimClientError(error) && mayPass(error)) return 'kept';
+    }
+    if (this.#asked.get(conversationId) === seq) this.#asked.delete(conversationId);
+    return 'done';
+  }
+}

@@ -1,0 +1,48 @@
+/** The one place where a call is made again: after a failure that may pass, within a bound of time, with growing pauses. */
+import { CALL_PAUSES, pauseMs } from './backoff.js';
+import type { Environment } from './environment.js';
+import { clientError, mayPass, QimClientError, withOutcome } from './errors.js';
+
+export interface RetryBounds {
+  /** From the first try on. */
+  readonly withinMs: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * `attempt` must be harmless to repeat; it is told how much time is left. An error that ends it says `outcomeUnknown` when
+ * any of the tries may have taken effect.
+ */
+export async function retrying<T>(environment: Environment, bounds: RetryBounds, attempt: (leftMs: number) => Promise<T>): Promise<T> {
+  const endsAtMs = environment.now() + bounds.withinMs;
+  let outcomeUnknown = false;
+  for (let failures = 1; ; failures += 1) {
+    try {
+      return await attempt(endsAtMs - environment.now());
+    } catch (error) {
+      if (!(error instanceof QimClientError)) throw error;
+      outcomeUnknown ||= error.outcomeUnknown;
+      // A lost link needs no pause: the next try waits for the new one.
+      const pause =
+        error.reason === 'CONNECTION_LOST' ? 0 : Math.max(error.retryAfterMs, pauseMs(failures, CALL_PAUSES, environment.random));
+      if (!mayPass(error) || environment.now() + pause >= endsAtMs) throw withOutcome(error, outcomeUnknown);
+      await waiting(environment, pause, bounds.signal);
+    }
+  }
+}
+
+/** @throws QimClientError CANCELED */
+function waiting(environment: Environment, ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = (): void => {
+      cancel();
+      reject(clientError('CANCELED', 'the call was canceled'));
+    };
+    const cancel = environment.schedule(ms, () => {
+      signal?.removeEventListener('abort', stop);
+      resolve();
+    });
+    signal?.addEventListener('abort', stop, { once: true });
+    if (signal?.aborted === true) stop();
+  });
+}
