@@ -86,24 +86,26 @@ for i = 1, #FIELDS do
 end
 local newest = redis.call('ZRANGE', history_key, -1, -1, 'WITHSCORES')
 local member_count = redis.call('HLEN', members_key)
-redis.call('HLEN', this_week)
-redis.call('HLEN', last_week)
 redis.call('XLEN', outbox_key)
 local entries, changed_users = {}, {}
 
 local function read_facts(values)
+  local numbers = {}
+  for i = 5, #FIELDS do
+    numbers[i] = decimal(values[i])
+    if not numbers[i] then
+      return nil
+    end
+  end
   local settings_ok, settings = pcall(cjson.decode, values[3] or '')
-  local facts = {
-    last = decimal(values[5]), reserved = decimal(values[6]), committed_at = decimal(values[7]),
-    retained_from = decimal(values[8]), preview = decimal(values[9]), amendment = decimal(values[10]), epoch = decimal(values[11]),
+  local whole = (values[1] == '1' or values[1] == '2') and values[2] and values[4] and settings_ok
+  if not whole or type(settings) ~= 'table' or type(settings.onlyAdminsPost) ~= 'boolean' then
+    return nil
+  end
+  return {
+    last = numbers[5], reserved = numbers[6], committed_at = numbers[7], preview = numbers[9], epoch = numbers[11],
     settings = settings,
   }
-  local whole = facts.last and facts.reserved and facts.committed_at and facts.retained_from and facts.preview and facts.amendment
-    and facts.epoch and (values[1] == '1' or values[1] == '2') and values[2] and values[4]
-  if whole and settings_ok and type(settings) == 'table' and type(settings.onlyAdminsPost) == 'boolean' then
-    return facts
-  end
-  return nil
 end
 local facts = known and read_facts(stored) or nil
 
@@ -152,11 +154,8 @@ local function next_arg()
   return ARGV[at]
 end
 local function next_args(count)
-  local list = {}
-  for i = 1, count do
-    list[i] = next_arg()
-  end
-  return list
+  at = at + count
+  return { unpack(ARGV, at - count + 1, at) }
 end
 local function next_commit()
   local payload = next_arg()
@@ -185,10 +184,7 @@ local function find_duplicate(commit)
   if #entry ~= 64 then
     return { 'corrupt', 'dedupUnreadable', '0' }
   end
-  if string.sub(entry, 49) == commit.fingerprint then
-    return { 'duplicate', entry }
-  end
-  return { 'conflict' }
+  return string.sub(entry, 49) == commit.fingerprint and { 'duplicate', entry } or { 'conflict' }
 end
 
 -- Refusal or damage; nil when the sender may do this to a conversation that exists.
@@ -220,20 +216,15 @@ local function check_change(commit, initial)
   end
   for _, user in ipairs(commit.users) do
     local entry = (initial or entries)[user]
-    if commit.change == 'join' and entry then
+    if (commit.change == 'join') == (entry and true or false) then
       return { 'refused', 'Aborted' }
     end
-    if commit.change == 'leave' then
-      if not entry then
-        return { 'refused', 'Aborted' }
-      end
-      local role = role_of(entry)
-      if not role then
-        return { 'corrupt', 'memberUnreadable', '0' }
-      end
-      if user ~= commit.sender and role >= commit.role then
-        return { 'refused', 'Aborted' }
-      end
+    local role = entry and role_of(entry)
+    if entry and not role then
+      return { 'corrupt', 'memberUnreadable', '0' }
+    end
+    if entry and user ~= commit.sender and role >= commit.role then
+      return { 'refused', 'Aborted' }
     end
   end
   local count = initial and #commit.members / 2 or member_count
@@ -267,15 +258,18 @@ local function check_exists(commit)
   return nil
 end
 
--- Where the record goes, or why it cannot; `guess` when the keys are not those of its bucket.
+-- Where the record goes, or why it cannot; `guess` when the keys are not those of its bucket. A batch is smaller than a
+-- bucket, so all of it fits when KEYS begin with the bucket of the first one.
+local first_bucket
 local function find_place(commit, last, reserved)
   local sequence = math.max(last, reserved) + 1
   if sequence > seq_max then
     return { 'refused', 'sequences' }
   end
+  first_bucket = first_bucket or math.floor(sequence / bucket_size)
   local offset = math.floor(sequence / bucket_size) - bucket
   if offset ~= 0 and offset ~= 1 then
-    return { 'guess', week, text(math.floor(sequence / bucket_size)) }
+    return { 'guess', week, text(first_bucket) }
   end
   commit.sequence, commit.records_key, commit.bodies_key = sequence, KEYS[7 + offset], KEYS[9 + offset]
   local taken = redis.pcall('HEXISTS', commit.records_key, text(sequence))
@@ -319,15 +313,14 @@ local function take(commit)
 end
 
 local function plan(commit)
-  local result = find_duplicate(commit) or check_exists(commit) or check_change(commit, commit.initial)
-  if not result and not commit.created then
-    result = fault
+  local refused = find_duplicate(commit) or check_exists(commit) or check_change(commit, commit.initial)
+  if refused then
+    return refused
   end
-  if result then
-    return result
+  if commit.created then
+    return find_place(commit, 0, 0) or take(commit)
   end
-  result = find_place(commit, commit.created and 0 or facts.last, commit.created and 0 or facts.reserved)
-  return result or take(commit)
+  return fault or find_place(commit, facts.last, facts.reserved) or take(commit)
 end
 
 if week ~= ARGV[2] then
@@ -378,8 +371,8 @@ for _, commit in ipairs(commits) do
   dedup[#dedup + 1] = commit.field
   dedup[#dedup + 1] = planned_entries[commit.field]
 end
-for _, key in ipairs({ KEYS[7], KEYS[8], KEYS[9], KEYS[10] }) do
-  write('HSET', key, hashes[key] or {})
+for key, args in pairs(hashes) do
+  write('HSET', key, args)
 end
 write('ZADD', history_key, members)
 write('HSET', this_week, dedup)
