@@ -10,6 +10,7 @@ export class ManualClock {
   readonly now = (): number => this.#nowMs;
 
   readonly after = (ms: number, action: () => void): (() => void) => {
+    if (ms > 2 ** 31 - 1) throw new Error('Node would fire this timer at once');
     const entry = { atMs: this.#nowMs + ms, action };
     this.#waiting.add(entry);
     return () => this.#waiting.delete(entry);

@@ -62,8 +62,12 @@ abstract class TestSocket<Frame> {
   }
 }
 
-export async function openSocket(url: string, subprotocols: string[], { headers = {} }: SocketOptions = {}): Promise<WebSocket> {
-  const socket = new WebSocket(new URL('/ws', url.replace(/^http/, 'ws')), subprotocols, { headers });
+function newSocket(url: string, subprotocols: string[], { headers = {} }: SocketOptions = {}): WebSocket {
+  return new WebSocket(new URL('/ws', url.replace(/^http/, 'ws')), subprotocols, { headers });
+}
+
+export async function openSocket(url: string, subprotocols: string[], options?: SocketOptions): Promise<WebSocket> {
+  const socket = newSocket(url, subprotocols, options);
   await once(socket, 'open');
   return socket;
 }
@@ -72,10 +76,13 @@ export class JsonSocket extends TestSocket<JsonObject> {
   #nextId = 1;
 
   static async open(url: string, options?: SocketOptions): Promise<JsonSocket> {
-    return new JsonSocket(await openSocket(url, ['qim.v1+json'], options), (data, isBinary) => {
+    // Listening from the start: a welcome may come in the packet that opens the connection.
+    const opened = new JsonSocket(newSocket(url, ['qim.v1+json'], options), (data, isBinary) => {
       if (isBinary) throw new Error('JSON frames are text');
       return JSON.parse(String(data)) as JsonObject;
     });
+    await once(opened.socket, 'open');
+    return opened;
   }
 
   /** Welcomed already. */
@@ -103,10 +110,12 @@ export class JsonSocket extends TestSocket<JsonObject> {
 
 export class ProtoSocket extends TestSocket<ServerFrame> {
   static async open(url: string, options?: SocketOptions): Promise<ProtoSocket> {
-    return new ProtoSocket(await openSocket(url, ['qim.v1+proto'], options), (data, isBinary) => {
+    const opened = new ProtoSocket(newSocket(url, ['qim.v1+proto'], options), (data, isBinary) => {
       if (!isBinary) throw new Error('protobuf frames are binary');
       return fromBinary(ServerFrameSchema, data);
     });
+    await once(opened.socket, 'open');
+    return opened;
   }
 
   send(frame: Parameters<typeof create<typeof ClientFrameSchema>>[1]): void {
