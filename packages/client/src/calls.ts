@@ -2,10 +2,10 @@
  * Calls over whatever connection there is: numbered, at most CALLS_IN_FLIGHT_MAX at once, the rest waiting in order.
  * A call is sent once at most. Nothing here tries again: who knows whether repeating is harmless does (retry.ts).
  */
-import { CALL_TIMEOUT_MS, CALLS_IN_FLIGHT_MAX, CLIENT_CALLS_WAITING_MAX } from '@qim/proto';
+import { CALL_TIMEOUT_MS, CALLS_IN_FLIGHT_MAX, CLIENT_CALLS_WAITING_MAX, CLIENT_FRAME_BYTES_MAX } from '@qim/proto';
 import { encodeCall } from './codec.js';
 import type { Environment } from './environment.js';
-import { clientError, type QimClientError, withOutcome } from './errors.js';
+import { clientError, payloadTooLarge, type QimClientError, withOutcome } from './errors.js';
 
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
@@ -15,8 +15,7 @@ export interface CallOptions {
 
 interface PendingCall {
   readonly id: number;
-  readonly method: string;
-  readonly body: Uint8Array;
+  readonly frame: Uint8Array<ArrayBuffer>;
   readonly resolve: (body: Uint8Array) => void;
   readonly reject: (error: QimClientError) => void;
   /** Ends the timer and the watching of the signal. */
@@ -45,11 +44,15 @@ export class Calls {
     this.#environment = environment;
   }
 
-  /** @throws QimClientError the server's, or NOT_CONNECTED | CONNECTION_LOST | CALL_TIMEOUT | CANCELED | CLIENT_CLOSED | CLIENT_LIMIT */
+  /** @throws QimClientError the server's, or NOT_CONNECTED | CONNECTION_LOST | CALL_TIMEOUT | CANCELED | CLIENT_CLOSED | CLIENT_LIMIT | PAYLOAD_TOO_LARGE */
   call(method: string, body: Uint8Array, options: CallOptions = {}): Promise<Uint8Array> {
     const { signal } = options;
     if (this.#closed !== undefined) return Promise.reject(this.#closed);
     if (signal?.aborted === true) return Promise.reject(canceled());
+    const id = ++this.#lastId;
+    const frame = encodeCall(id, method, body);
+    // The server would close the link on it, for good.
+    if (frame.length > CLIENT_FRAME_BYTES_MAX) return Promise.reject(payloadTooLarge(CLIENT_FRAME_BYTES_MAX));
     if (this.#waiting.length >= CLIENT_CALLS_WAITING_MAX) {
       return Promise.reject(clientError('CLIENT_LIMIT', `at most ${CLIENT_CALLS_WAITING_MAX} calls may wait`));
     }
@@ -60,7 +63,7 @@ export class Calls {
         cancelTimer();
         signal?.removeEventListener('abort', onAbort);
       };
-      const call: PendingCall = { id: ++this.#lastId, method, body, resolve, reject, release, sentAtMs: undefined, settled: false };
+      const call: PendingCall = { id, frame, resolve, reject, release, sentAtMs: undefined, settled: false };
       signal?.addEventListener('abort', onAbort, { once: true });
       this.#waiting.push(call);
       this.#pump();
@@ -119,7 +122,7 @@ export class Calls {
       if (call === undefined) return;
       call.sentAtMs = this.#environment.now();
       this.#inFlight.set(call.id, call);
-      this.#link.send(encodeCall(call.id, call.method, call.body));
+      this.#link.send(call.frame);
     }
   }
 

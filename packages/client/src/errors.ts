@@ -92,6 +92,11 @@ export function invalidArgument(field: string, message: string): QimClientError 
   return new QimClientError({ code: 'invalid_argument', reason: 'INVALID_ARGUMENT', message, field });
 }
 
+export function payloadTooLarge(bytesMax: number): QimClientError {
+  const message = `a call must be at most ${bytesMax} bytes`;
+  return new QimClientError({ code: 'invalid_argument', reason: 'PAYLOAD_TOO_LARGE', message });
+}
+
 /** For the Connect transport, whose callers expect its class; `fromConnectError` takes it back. */
 export function toConnectError(error: QimClientError): ConnectError {
   return new ConnectError(error.message, codeFromString(error.code) ?? Code.Unknown, undefined, undefined, error);
