@@ -33,7 +33,7 @@ export const STEPS: readonly Step[] = [
   { name: 'schema: the baseline is current', run: baselineIsCurrent },
   { name: 'schema: generated code is current', run: generatedIsCurrent },
   { name: 'import directions (dependency-cruiser)', run: (tracked) => checkImports(process.cwd(), tracked) },
-  { name: 'dead code (knip)', run: async () => problems(await tool('knip', ['--no-progress'])) },
+  { name: 'dead code (knip)', run: async () => problems(await tool('knip', ['--no-progress', '--no-config-hints'])) },
   {
     name: 'rules of the house (tools/tidy)',
     run: async (tracked) => tidy(await readFiles(process.cwd(), tracked), EXCEPTIONS),

@@ -68,9 +68,9 @@ function references(body: readonly string[], word: string, line: number): Refere
     });
 }
 
-/** White space is the only freedom of a quotation: the seed's tables are separated by tabs. */
+/** White space and code marks are the only freedom of a quotation: the seed's tables are separated by tabs, and it holds code. */
 function squeezed(text: string): string {
-  return text.replace(/\s+/g, '');
+  return text.replace(/[\s`]+/g, '');
 }
 
 /** Problems, one a line: what was quoted wrongly, and what of the seed was left out. */
@@ -92,38 +92,49 @@ export function quotationProblems(entries: readonly Entry[], seed: string): stri
 
 export function referenceProblems(entries: readonly Entry[], root: string): string[] {
   const problems: string[] = [];
+  const known = new Map<string, SourceNames | undefined>();
+  const namesIn = (path: string): SourceNames | undefined => {
+    if (!known.has(path))
+      known.set(path, existsSync(join(root, path)) ? readNames(path, readFileSync(join(root, path), 'utf8')) : undefined);
+    return known.get(path);
+  };
   for (const { line, code, tests, differs, notes } of entries) {
     if (code.length + tests.length + differs + notes === 0) problems.push(`line ${line}: says nothing about its clause`);
+    for (const { path } of [...code, ...tests]) {
+      if (namesIn(path) === undefined) problems.push(`line ${line}: there is no ${path}`);
+    }
     for (const { path, name } of code) {
-      if (!existsSync(join(root, path))) problems.push(`line ${line}: there is no ${path}`);
-      else if (!declares(path, readFileSync(join(root, path), 'utf8'), name)) problems.push(`line ${line}: ${path} declares no ${name}`);
+      if (namesIn(path)?.declares(name) === false) problems.push(`line ${line}: ${path} declares no ${name}`);
     }
     for (const { path, name } of tests) {
-      if (!existsSync(join(root, path))) problems.push(`line ${line}: there is no ${path}`);
-      else if (!literalsOf(path, readFileSync(join(root, path), 'utf8')).has(name)) {
-        problems.push(`line ${line}: ${path} has no test named: ${name}`);
-      }
+      if (namesIn(path)?.literals.has(name) === false) problems.push(`line ${line}: ${path} has no test named: ${name}`);
     }
   }
   return problems;
 }
 
-/** `Class.member` for what is declared inside; in other files than TypeScript the text is enough. */
-function declares(path: string, text: string, symbol: string): boolean {
-  if (!/\.tsx?$/.test(path)) return text.includes(symbol);
-  const parts = symbol.split('.');
-  return parts.every((part) => declaredIn(path, text).has(part));
+interface SourceNames {
+  /** `Class.member` for what is declared inside; `./file.js` for what is exported from there. Other files: any text. */
+  readonly declares: (symbol: string) => boolean;
+  /** Test names are literals, in a call of `test` or as the keys of a table that becomes tests. */
+  readonly literals: ReadonlySet<string>;
 }
 
-function declaredIn(path: string, text: string): Set<string> {
-  const names = new Set<string>();
+function readNames(path: string, text: string): SourceNames {
+  const literals = new Set<string>();
+  if (!/\.tsx?$/.test(path)) return { declares: (symbol) => text.includes(symbol), literals };
+  const declared = new Set<string>();
   const visit = (node: ts.Node): void => {
     const name = 'name' in node ? (node.name as ts.Node | undefined) : undefined;
-    if (name !== undefined && isNamed(node)) names.add(name.getText());
+    if (name !== undefined && isNamed(node)) declared.add(name.getText());
+    if (ts.isStringLiteralLike(node)) literals.add(node.text);
     ts.forEachChild(node, visit);
   };
   visit(ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true));
-  return names;
+  const exportsFrom = (file: string): boolean => text.includes(`from '${file}'`);
+  const declares = (symbol: string): boolean =>
+    symbol.startsWith('./') ? exportsFrom(symbol) : symbol.split('.').every((part) => declared.has(part));
+  return { declares, literals };
 }
 
 function isNamed(node: ts.Node): boolean {
@@ -134,21 +145,10 @@ function isNamed(node: ts.Node): boolean {
     ts.isTypeAliasDeclaration(node) ||
     ts.isVariableDeclaration(node) ||
     ts.isMethodDeclaration(node) ||
+    ts.isGetAccessorDeclaration(node) ||
     ts.isMethodSignature(node) ||
     ts.isPropertySignature(node) ||
     ts.isPropertyAssignment(node) ||
     ts.isShorthandPropertyAssignment(node)
   );
-}
-
-/** Test names are literals, in a call of `test` or as the keys of a table that becomes tests. */
-function literalsOf(path: string, text: string): Set<string> {
-  const literals = new Set<string>();
-  const visit = (node: ts.Node): void => {
-    if (ts.isStringLiteralLike(node)) literals.add(node.text);
-    if (ts.isTemplateExpression(node)) literals.add(node.getText().slice(1, -1));
-    ts.forEachChild(node, visit);
-  };
-  visit(ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true));
-  return literals;
 }

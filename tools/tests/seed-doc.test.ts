@@ -23,7 +23,7 @@ describe.each([
 });
 
 test('both languages say the same about each clause', () => {
-  const facts = (entries: typeof english) => entries.map(({ line: _, ...rest }) => rest);
+  const facts = (entries: typeof english) => entries.map((entry) => ({ ...entry, line: 0 }));
   expect(facts(chinese)).toEqual(facts(english));
 });
 
