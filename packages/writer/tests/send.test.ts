@@ -30,7 +30,7 @@ describe('a direct conversation', () => {
     const w = openWorld();
     const both = await Promise.all([w.sendTo(ALICE, BOB), w.sendTo(BOB, ALICE)]);
     expect(new Set(both.map(({ record }) => record.conversationId)).size).toBe(1);
-    expect(both.map(({ record }) => record.conversationSeq).sort()).toEqual([1, 2]);
+    expect(new Set(both.map(({ record }) => record.conversationSeq))).toEqual(new Set([1, 2]));
   });
 
   test('with oneself is a note to self', async () => {
@@ -66,12 +66,7 @@ describe('who may send', () => {
         w.writer.sendMessage(caller(CAROL), w.text({ conversationId: room })),
         w.writer.sendMessage(caller(ALICE, T7), w.text({ conversationId: room })),
         w.writer.sendMessage(caller(ALICE), w.text({ conversationId: parseConversationId('g_none') })),
-      ].map((call) =>
-        call.then(
-          () => 'fine',
-          (error: Error) => `${error.name} ${error.message}`,
-        ),
-      ),
+      ].map((call) => call.then(() => 'fine', String)),
     );
     expect(new Set(failures).size).toBe(1);
     expect(failures[0]).toContain('no such conversation');
