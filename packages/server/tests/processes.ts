@@ -1,12 +1,10 @@
-/** `qim` as a process, from the sources, so that no test runs what was built before. */
+/** `qim` as a process, as it was built: `npm run build:code` comes first. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createRequire } from 'node:module';
 import { createInterface } from 'node:readline';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { fileURLToPath } from 'node:url';
 
-const MAIN = fileURLToPath(new URL('../../cli/src/main.ts', import.meta.url));
-const LOADER = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
+const QIM = fileURLToPath(new URL('../../cli/bin/qim.js', import.meta.url));
 
 export interface Process {
   readonly child: ChildProcess;
@@ -22,7 +20,7 @@ const running = new Set<ChildProcess>();
 
 /** Of nobody's environment but the path: a QIM_ variable of the machine must not decide a test. */
 export function startQim(args: readonly string[], { cwd, env = {} }: { cwd: string; env?: Record<string, string> }): Process {
-  const child = spawn(process.execPath, ['--conditions=@qim/source', '--import', LOADER, MAIN, ...args], {
+  const child = spawn(process.execPath, [QIM, ...args], {
     cwd,
     env: { PATH: process.env.PATH, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
