@@ -31,7 +31,7 @@ export class EventStream {
       this.end();
       return;
     }
-    this.#bytes += this.#encoder.frame(event, protoFrames).length;
+    this.#bytes += this.#size(event);
     this.#waiting.push(event);
     this.#wake();
   }
@@ -46,15 +46,22 @@ export class EventStream {
 
   async *events(): AsyncGenerator<Event> {
     for (;;) {
-      const batch = this.#waiting.splice(0);
-      this.#bytes = 0;
-      for (const event of batch) yield this.#encoder.wire(event);
-      if (this.#waiting.length > 0) continue;
+      for (let event = this.#take(); event !== undefined; event = this.#take()) yield this.#encoder.wire(event);
       if (this.#failure !== undefined) throw this.#failure;
       if (this.#ended) return;
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
       });
     }
+  }
+
+  #take(): PushEvent | undefined {
+    const event = this.#waiting.shift();
+    if (event !== undefined) this.#bytes -= this.#size(event);
+    return event;
+  }
+
+  #size(event: PushEvent): number {
+    return this.#encoder.frame(event, protoFrames).length;
   }
 }

@@ -51,8 +51,9 @@ export function createGateway(options: GatewayOptions): Gateway {
     },
     async stop(deadlineMs) {
       let overdue = false;
+      let cancelDeadline = () => {};
       const deadline = new Promise<void>((resolve) => {
-        clock.after(deadlineMs, () => {
+        cancelDeadline = clock.after(deadlineMs, () => {
           overdue = true;
           resolve();
         });
@@ -61,6 +62,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       const finished = work.stop();
       subscriptions.endAll();
       await Promise.race([Promise.all([finished, sockets.drain()]).then(() => replies.sent()), deadline]);
+      cancelDeadline();
       if (overdue) log.warn({ deadlineMs }, 'the deadline passed with work in flight');
       sockets.closeAll();
       sockets.terminateAll();

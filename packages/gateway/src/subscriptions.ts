@@ -38,10 +38,10 @@ export class Subscriptions {
     const cancelExpiry = at(clock, expiresAtMs, () => stream.end(new QimError('TokenExpired', {}, 'the token has expired')));
     this.#streams.add(stream);
     const release = () => {
+      if (!this.#streams.delete(stream)) return;
       cancelExpiry();
       unsubscribe();
       stream.end();
-      this.#streams.delete(stream);
     };
     if (signal.aborted) release();
     else signal.addEventListener('abort', release, { once: true });
