@@ -26,7 +26,7 @@ afterAll(async () => {
 });
 
 beforeEach(async () => {
-  const keys = (await raw.sendCommand(['KEYS', '*'])) as unknown as Buffer[];
+  const keys = await raw.sendCommand<Buffer[]>(['KEYS', '*']);
   for (const key of keys.filter((each) => each.toString() !== DEPLOYMENT_KEY)) await raw.sendCommand(['DEL', key]);
   people = new People(backend);
   ({ alice, bob } = people);
@@ -90,13 +90,13 @@ describe('a key of a wrong type', () => {
     expect(await stored()).toEqual(before);
   });
 
-  const amended = { ...written, amendments: (keys: ConversationKeys) => keys.amendments };
-  const names = ['facts', 'members', 'history', 'records', 'bodies', 'amendments', 'outbox'] as const;
-  test.each(names)('%s: an amendment says wrongType, and writes nothing', async (name) => {
+  const amended = Object.entries(written).filter(([name]) => !name.startsWith('de-duplication'));
+  amended.push(['amendments', (keys) => keys.amendments]);
+  test.each(amended)('%s: an amendment says wrongType, and writes nothing', async (_, keyOf) => {
     const chat = people.direct();
     await chat.say(alice, APART);
     const target = await chat.record(1);
-    await raw.sendCommand(['SET', amended[name](keysOf(chat)), 'a string']);
+    await raw.sendCommand(['SET', keyOf(keysOf(chat)), 'a string']);
     const before = await stored();
     await refusedAs(chat.amend(target, { content: { kind: 'text', text: 'edited' } }), 'wrongType');
     expect(await stored()).toEqual(before);
@@ -147,7 +147,7 @@ describe('what the place of a commit shows', () => {
     const chat = people.direct();
     const request = chat.request(alice);
     await backend.store.messages.commit(request);
-    const [field = Buffer.alloc(0)] = (await raw.sendCommand(['HKEYS', keysOf(chat).dedup(thisWeek())])) as unknown as Buffer[];
+    const [field = Buffer.alloc(0)] = await raw.sendCommand<Buffer[]>(['HKEYS', keysOf(chat).dedup(thisWeek())]);
     await raw.sendCommand(['HSET', keysOf(chat).dedup(thisWeek()), field, 'short']);
     await refusedAs(backend.store.messages.commit(request), 'dedupUnreadable');
   });

@@ -1,5 +1,10 @@
-import { messageStoreConformance } from '../src/testing/conformance/index.js';
+/** The store on Redis keeps the contracts, as the reference model and the embedded store do. */
+import { directoryConformance, messageStoreConformance, outboxConformance } from '../src/testing/conformance/index.js';
 import { DAMAGE_KINDS } from '../src/testing/damage-kinds.js';
 import { RedisBackend } from './redis-backend.js';
 
-messageStoreConformance({ name: 'redis', damageKinds: DAMAGE_KINDS, open: () => RedisBackend.open() });
+const backend = { name: 'redis', damageKinds: DAMAGE_KINDS, open: () => RedisBackend.open() };
+
+messageStoreConformance(backend);
+directoryConformance(backend);
+outboxConformance(backend);

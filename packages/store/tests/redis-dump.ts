@@ -10,12 +10,12 @@ const READS: Readonly<Record<string, (key: Buffer) => (string | Buffer)[]>> = {
 
 /** Key -> type, whether it expires, and its parts; hashes in the order of their fields. */
 export async function dump(raw: RawClient): Promise<ReadonlyMap<string, unknown>> {
-  const keys = (await raw.sendCommand(['KEYS', '*'])) as unknown as Buffer[];
+  const keys = await raw.sendCommand<Buffer[]>(['KEYS', '*']);
   const found = new Map<string, unknown>();
   for (const key of keys.sort(Buffer.compare)) {
-    const type = String(await raw.sendCommand(['TYPE', key]));
+    const type = await raw.sendCommand<string>(['TYPE', key]);
     const parts = hex(await raw.sendCommand(READS[type]?.(key) ?? ['TYPE', key]));
-    const expires = ((await raw.sendCommand(['PTTL', key])) as unknown as number) >= 0;
+    const expires = (await raw.sendCommand<number>(['PTTL', key])) >= 0;
     found.set(key.toString(), [type, expires, type === 'hash' ? pairs(parts as string[]) : parts]);
   }
   return found;

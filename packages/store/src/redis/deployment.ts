@@ -3,9 +3,9 @@
  *
  * The checks are told to a person at start, so each refusal says what to change.
  */
-import { type AckDurability, COMMIT_PARTITIONS_DEFAULT, COMMIT_PARTITIONS_MAX, invalidArgument } from '@qim/proto';
+import { type AckDurability, COMMIT_PARTITIONS_DEFAULT, COMMIT_PARTITIONS_MAX, invalidArgument, isQimError } from '@qim/proto';
 import { ErrorReply } from 'redis';
-import { isWrongType, type RedisConnection, type Reply } from './connection.js';
+import { isWrongType, type RedisConnection } from './connection.js';
 import { DEPLOYMENT_KEY } from './keys.js';
 import { asArray, asOptionalText, asText } from './replies.js';
 import type { Scripts } from './scripts.js';
@@ -22,9 +22,9 @@ export interface ServerFacts {
   readonly clockAheadMs: number;
 }
 
-/** Cost: 1. @throws InvalidArgument (field `store`) when it must not be used; StoreUnavailable */
+/** Cost: 2. @throws InvalidArgument (field `store`) when it must not be used; StoreUnavailable */
 export async function inspectServer(connection: RedisConnection, now: () => number): Promise<ServerFacts> {
-  const [info, fsync, time] = await connection.pipeline([['INFO', 'everything'], ['CONFIG', 'GET', 'appendfsync'], ['TIME']]);
+  const [info, time] = await connection.pipeline([['INFO', 'everything'], ['TIME']]);
   const facts = parseInfo(asText(info));
   const of = (name: string): string => facts.get(name) ?? '';
   const version = Number.parseInt(of('redis_version'), 10);
@@ -37,7 +37,7 @@ export async function inspectServer(connection: RedisConnection, now: () => numb
   const [seconds, micros] = asArray(time).map((part) => Number(asText(part)));
   return {
     product: facts.has('valkey_version') ? `valkey ${of('valkey_version')}` : `redis ${of('redis_version')}`,
-    ackDurability: durabilityOf(of('aof_enabled') === '1', fsync ?? null),
+    ackDurability: of('aof_enabled') === '1' ? await appendDurability(connection) : 'memory',
     clockAheadMs: (seconds ?? 0) * 1000 + Math.floor((micros ?? 0) / 1000) - now(),
   };
 }
@@ -48,11 +48,16 @@ function parseInfo(text: string): ReadonlyMap<string, string> {
 }
 
 /** What cannot be known is not claimed: a server that hides its configuration may flush whenever it likes. */
-function durabilityOf(appendOnly: boolean, fsync: Reply): AckDurability {
-  if (!appendOnly || fsync === null || fsync instanceof ErrorReply) return 'memory';
-  const value = asText(asArray(fsync)[1] ?? '');
-  if (value === 'always') return 'synced';
-  return value === 'everysec' ? 'everysec' : 'memory';
+async function appendDurability(connection: RedisConnection): Promise<AckDurability> {
+  let fsync: string;
+  try {
+    fsync = asText(asArray(await connection.call('CONFIG', 'GET', 'appendfsync'))[1]);
+  } catch (error) {
+    if (isQimError(error) && error.cause instanceof ErrorReply) return 'memory';
+    throw error;
+  }
+  if (fsync === 'always') return 'synced';
+  return fsync === 'everysec' ? 'everysec' : 'memory';
 }
 
 /**

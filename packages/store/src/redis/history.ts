@@ -17,7 +17,7 @@ import {
 import { corrupt, isDamage } from '../errors.js';
 import { sequenceFromBytes } from '../message/bytes.js';
 import { chainFloor } from '../message/chain.js';
-import { decodeHeader, type RecordHeader } from '../message/codec.js';
+import { checkIdentity, decodeHeader, type RecordHeader } from '../message/codec.js';
 import type { StoredFacts } from '../message/facts.js';
 import type { HistoryPage, HistoryQuery } from '../message/message-store.js';
 import type { RecordBytes } from '../message/summaries.js';
@@ -141,6 +141,8 @@ class HistoryRead {
   #header(sequence: ConversationSeq, bytes: RecordBytes): RecordHeader {
     const header = typeof bytes === 'object' ? decodeHeader(bytes) : (bytes ?? 'recordMissing');
     if (typeof header === 'string') throw this.#damage(header, sequence);
+    const { tenantId, conversationId } = this.#query;
+    if (!checkIdentity(header, tenantId, conversationId, sequence)) throw this.#damage('recordMismatch', sequence);
     return header;
   }
 
