@@ -1,7 +1,6 @@
 /** Cases: one atomic step per message. */
 import {
   ControlKind,
-  type ConversationSeq,
   HistoryVisibility,
   MESSAGE_TYPE_MAX,
   type MessageContent,
@@ -246,7 +245,7 @@ export const storing: Cases = {
     const conversationId = parseConversationId(`${chat.conversationId}`.padEnd(64, '_'));
     const request = { ...chat.request(user), conversationId, messageId: parseMessageId(uuidv7()), activityId: parseActivityId(uuidv7()) };
     await chat.messages.commit(request);
-    const [message] = await chat.messages.readMessages(TENANT, conversationId, [1 as number as ConversationSeq]);
+    const [message] = await chat.messages.readMessages(TENANT, conversationId, [seq(1)]);
     expect(message?.record.sender.userId).toBe(user);
   },
 };

@@ -4,10 +4,12 @@ export type { BackendUnderTest, OpenedBackend } from './backend.js';
 import { amending } from './amend.js';
 import type { BackendUnderTest } from './backend.js';
 import { admission, creating, sequencing, storing } from './commit.js';
+import { damageCases, damageElsewhere } from './damage.js';
 import { deduplication } from './dedup.js';
 import { groupRequests, joinsAndLeaves, paging, readMarks } from './directory.js';
 import { history, singleReads } from './history.js';
 import { membership } from './membership.js';
+import { asTheModel } from './model.js';
 import { entries, leasing, waiting } from './outbox.js';
 import { suite } from './suite.js';
 import { bounds, calls, counting, heads } from './summaries.js';
@@ -27,6 +29,8 @@ export function messageStoreConformance(backend: BackendUnderTest): void {
     'the bound of 200': bounds,
     'head and preview': heads,
     'calls for a list': calls,
+    'random work, answered as the model does': asTheModel,
+    ...(backend.damageKinds && { damage: damageCases(backend.damageKinds), 'damage and what it reaches': damageElsewhere }),
   });
 }
 

@@ -306,9 +306,12 @@ export const calls: Cases = {
     // Sequence n is alice's text when odd, her Control when even: a head of h has ceil(h / 2) texts.
     const written = (async () => {
       for (let n = 2; n <= 150; n += 1) await chat.say(alice, n % 2 === 0 ? TITLE : 'text');
+    })().finally(() => {
       writing = false;
-    })();
+    });
     while (writing) {
+      // A store that answers without waiting would leave the writer no turn.
+      await new Promise((resolve) => setImmediate(resolve));
       const { summary, listing } = await chat.sound(bob);
       const head = summary.latestConversationSeq;
       expect([head, summary.unreadCount, summary.unreadExact]).toEqual([head, Math.ceil(head / 2), true]);
