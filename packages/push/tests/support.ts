@@ -18,7 +18,7 @@ import {
   type UserId,
 } from '@qim/proto';
 import { createPush, type EventSink, type Push, type PushDeps, type PushEvent } from '@qim/push';
-import type { CommitRequest, MembershipChange } from '@qim/store';
+import type { CommitRequest, MembershipChange, Store } from '@qim/store';
 import { openMemoryStore } from '@qim/store/memory';
 import { uuidv7 } from 'uuidv7';
 
@@ -98,7 +98,10 @@ export type World = ReturnType<typeof openWorld>;
 /** `over` replaces parts of what the delivery side is given; it is made from the store that the test commits to. */
 export function openWorld(over: (deps: PushDeps) => Partial<PushDeps> = () => ({})) {
   const time = new ManualTime();
-  const store = openMemoryStore({ now: time.now });
+  return openWorldOn(openMemoryStore({ now: time.now }), time, over);
+}
+
+export function openWorldOn(store: Store, time: ManualTime, over: (deps: PushDeps) => Partial<PushDeps> = () => ({})) {
   const logged: string[] = [];
   const setAside: string[] = [];
   const log = {
@@ -119,6 +122,30 @@ export function openWorld(over: (deps: PushDeps) => Partial<PushDeps> = () => ({
   };
   const deps: PushDeps = { ...own, ...over(own) };
   const push: Push = createPush(deps);
+  return {
+    ...fillStore(store),
+    store,
+    time,
+    push,
+    deps,
+    logged,
+    setAside,
+    connect: async (...devices: Device[]) => {
+      for (const one of devices) await push.subscribe(one);
+    },
+    /** Resolves when nothing waits in the outbox. */
+    drained: async () => {
+      for (;;) {
+        const { entries } = await store.outbox.backlog();
+        if (entries === 0) return;
+        await turns(1);
+      }
+    },
+  };
+}
+
+/** Fills a store by commits alone: what follows them is the delivery's to do. */
+export function fillStore(store: Store) {
   let sent = 0;
 
   async function commit(userId: UserId, part: Partial<CommitRequest> = {}) {
@@ -146,12 +173,6 @@ export function openWorld(over: (deps: PushDeps) => Partial<PushDeps> = () => ({
     control(by, { kind: controlKind, userIds }, { change: { kind, userIds } });
 
   return {
-    store,
-    time,
-    push,
-    deps,
-    logged,
-    setAside,
     commit,
     group: (
       owner: UserId,
@@ -172,17 +193,6 @@ export function openWorld(over: (deps: PushDeps) => Partial<PushDeps> = () => ({
     /** The list of a user as conversation ids, newest activity first. */
     listOf: async (userId: UserId, tenantId: TenantId = T0) =>
       (await store.directory.page(tenantId, userId, 100, undefined)).views.map((view) => view.conversationId),
-    connect: async (...devices: Device[]) => {
-      for (const one of devices) await push.subscribe(one);
-    },
-    /** Resolves when nothing waits in the outbox. */
-    drained: async () => {
-      for (;;) {
-        const { entries } = await store.outbox.backlog();
-        if (entries === 0) return;
-        await turns(1);
-      }
-    },
   };
 }
 

@@ -228,14 +228,7 @@ describe('membership decides, not the user’s lagging keys', () => {
     await w.group(G, [ALICE, BOB]);
     await w.remove(G, BOB);
     const calls = [w.one(CAROL, G), w.one(BOB, G), w.session.getConversation(caller(ALICE, T7), G, false), w.one(ALICE, room('none'))];
-    const answers = await Promise.all(
-      calls.map((call) =>
-        call.then(
-          () => 'fine',
-          String,
-        ),
-      ),
-    );
+    const answers = await Promise.all(calls.map((call) => call.then(() => 'fine', String)));
     expect(new Set(answers)).toEqual(new Set(['QimError: no such conversation']));
   });
 });

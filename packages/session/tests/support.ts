@@ -39,6 +39,7 @@ export function caller(userId: UserId, tenantId: TenantId = T0): Caller {
 }
 
 type SessionStore = Pick<Store, 'messages' | 'directory'>;
+export type Filler = ReturnType<typeof fillWorld>;
 export type World = ReturnType<typeof openWorld>;
 
 /** `over` replaces parts of the store that the session sees; the test itself commits to the store behind it. */
@@ -53,6 +54,32 @@ export function openWorld(
   const session = startSession(seen, {
     announceRead: (_tenant, userId, conversationId, readSeq) => announced.push(`${userId} ${conversationId} ${readSeq}`),
   });
+  const filler = fillWorld(store, clock);
+
+  return {
+    ...filler,
+    store,
+    session,
+    clock,
+    announced,
+    /** The whole list of a user, a page at a time. */
+    listAll: async (userId: UserId, pageSize = 100) => {
+      const conversations = [];
+      let pageToken = '';
+      do {
+        const page = await session.listConversations(caller(userId), { pageSize, pageToken, explain: false });
+        conversations.push(...page.conversations);
+        pageToken = page.nextPageToken;
+      } while (pageToken !== '');
+      return conversations;
+    },
+    one: (userId: UserId, conversationId: ConversationId, explain = false) =>
+      session.getConversation(caller(userId), conversationId, explain),
+  };
+}
+
+/** Fills a store as the write and delivery side would. Each commit moves the clock by a millisecond. */
+export function fillWorld(store: SessionStore, clock: { nowMs: number }) {
   let sent = 0;
 
   /** Commits, and brings the lists of `joined` up to date as the write side does. */
@@ -92,10 +119,6 @@ export function openWorld(
   }
 
   return {
-    store,
-    session,
-    clock,
-    announced,
     commit,
     control,
     list,
@@ -153,19 +176,6 @@ export function openWorld(
         mentions: { userIds: [], all: false },
       });
     },
-    /** The whole list of a user, a page at a time. */
-    listAll: async (userId: UserId, pageSize = 100) => {
-      const conversations = [];
-      let pageToken = '';
-      do {
-        const page = await session.listConversations(caller(userId), { pageSize, pageToken, explain: false });
-        conversations.push(...page.conversations);
-        pageToken = page.nextPageToken;
-      } while (pageToken !== '');
-      return conversations;
-    },
-    one: (userId: UserId, conversationId: ConversationId, explain = false) =>
-      session.getConversation(caller(userId), conversationId, explain),
   };
 }
 

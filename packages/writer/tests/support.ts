@@ -56,17 +56,7 @@ export function openWorld(over: (deps: WriterDeps) => Partial<WriterDeps> = () =
 
   function text(target: SendMessageInput['target'], part: Partial<SendMessageInput> = {}): SendMessageInput {
     sent += 1;
-    return {
-      target,
-      clientMessageId: parseClientMessageId(`c${sent}`),
-      type: MessageType.Text,
-      content: { kind: 'text', text: `message ${sent}` },
-      mentionUserIds: [],
-      mentionAll: false,
-      replyTo: undefined,
-      readConversationSeq: SEQ_ZERO,
-      ...part,
-    };
+    return textInput(`c${sent}`, target, part);
   }
 
   return {
@@ -88,6 +78,20 @@ export function openWorld(over: (deps: WriterDeps) => Partial<WriterDeps> = () =
     members: async (conversationId: ConversationId) => [...(await store.messages.readMembers(T0, conversationId)).keys()],
     listOf: async (userId: UserId, tenantId: TenantId = T0) =>
       (await store.directory.page(tenantId, userId, 100, undefined)).views.map((view) => view.conversationId),
+  };
+}
+
+export function textInput(id: string, target: SendMessageInput['target'], part: Partial<SendMessageInput> = {}): SendMessageInput {
+  return {
+    target,
+    clientMessageId: parseClientMessageId(id),
+    type: MessageType.Text,
+    content: { kind: 'text', text: `message ${id}` },
+    mentionUserIds: [],
+    mentionAll: false,
+    replyTo: undefined,
+    readConversationSeq: SEQ_ZERO,
+    ...part,
   };
 }
 

@@ -1,0 +1,16 @@
+import { openRedisStore } from '@qim/store/redis';
+import { startRedis } from '@qim/store/testing';
+import { pushOverRealStore } from './scenarios.js';
+
+pushOverRealStore('Redis', async () => {
+  const redis = await startRedis();
+  const store = await openRedisStore(redis.url);
+  return {
+    store,
+    location: { store: redis.url, data: '' },
+    async close() {
+      await store.close();
+      await redis.stop();
+    },
+  };
+});
