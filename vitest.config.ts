@@ -23,7 +23,11 @@ export default defineConfig({
     hookTimeout: 30_000,
     passWithNoTests: false,
     projects: [
-      { extends: true, test: { name: 'fast', include: suffixed('.test'), exclude: [...redis, ...e2e], sequence: { groupOrder: 0 } } },
+      // Files of one worker share their modules: loading them anew for each file takes longer than the tests.
+      {
+        extends: true,
+        test: { name: 'fast', include: suffixed('.test'), exclude: [...redis, ...e2e], isolate: false, sequence: { groupOrder: 0 } },
+      },
       { extends: true, test: { name: 'redis', include: redis, sequence: { groupOrder: 1 } } },
       // One file at a time: each starts servers and browsers of its own, and two cores are all that CI has.
       { extends: true, test: { name: 'e2e', include: e2e, testTimeout: 120_000, maxWorkers: 1, sequence: { groupOrder: 2 } } },
