@@ -9,16 +9,17 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { lockHash, ROOT, readStamp, sourceHash, writeStamp } from './build-stamp.mjs';
 
-const NODE_MIN = [20, 19];
+const NODE_MIN = { major: 20, minor: 19 };
 
+/** @param {string} text */
 function say(text) {
   process.stderr.write(`qim: ${text}\n`);
 }
 
 function checkNode() {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
-  if (major > NODE_MIN[0] || (major === NODE_MIN[0] && minor >= NODE_MIN[1])) return;
-  say(`Node ${NODE_MIN.join('.')} or newer is needed; this is ${process.versions.node}`);
+  if (major > NODE_MIN.major || (major === NODE_MIN.major && minor >= NODE_MIN.minor)) return;
+  say(`Node ${NODE_MIN.major}.${NODE_MIN.minor} or newer is needed; this is ${process.versions.node}`);
   process.exit(1);
 }
 
@@ -26,9 +27,9 @@ function checkNode() {
 function npm(args) {
   // Under `npm start` the npm that runs us; otherwise the one on the path, which on Windows is a batch file.
   const own = process.env.npm_execpath;
-  const [command, first] = own?.endsWith('.js') ? [process.execPath, [own]] : ['npm', []];
-  const options = { cwd: ROOT, stdio: ['ignore', 2, 2], shell: command === 'npm' && process.platform === 'win32' };
-  const { status, error } = spawnSync(command, [...first, ...args], options);
+  const [command, first] = own?.endsWith('.js') === true ? [process.execPath, [own]] : ['npm', []];
+  const shell = command === 'npm' && process.platform === 'win32';
+  const { status, error } = spawnSync(command, [...first, ...args], { cwd: ROOT, stdio: ['ignore', 2, 2], shell });
   if (status === 0) return;
   say(`npm ${args.join(' ')} failed${error === undefined ? '' : `: ${error.message}`}`);
   process.exit(1);
@@ -57,5 +58,5 @@ if (!isBuilt()) {
   say('building');
   npm(['run', 'build']);
 }
-process.argv = [process.argv[0], join(ROOT, 'packages/cli/bin/qim.js'), 'serve', '--dev', ...process.argv.slice(2)];
+process.argv = [process.execPath, join(ROOT, 'packages/cli/bin/qim.js'), 'serve', '--dev', ...process.argv.slice(2)];
 await import('../packages/cli/bin/qim.js');

@@ -82,6 +82,6 @@ function usage(message: string, io: CliIo): number {
 }
 
 function version(): string {
-  const manifest: { version: string } = createRequire(import.meta.url)('../package.json');
+  const manifest = createRequire(import.meta.url)('../package.json') as { version: string };
   return manifest.version;
 }

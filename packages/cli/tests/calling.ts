@@ -1,9 +1,8 @@
 /** Runs the command in this process, with lines kept instead of printed. */
-import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Environment, openStore, type ServerIo } from '@qim/server';
+import { type Environment, type ServerIo, serverIo } from '@qim/server';
 import { onTestFinished } from 'vitest';
 import type { CliIo } from '../src/command.js';
 import { runCli } from '../src/program.js';
@@ -25,15 +24,17 @@ export interface Surroundings extends Partial<Pick<ServerIo, 'openStore' | 'now'
 export async function qim(argv: readonly string[], surroundings: Surroundings = {}): Promise<Called> {
   const out: string[] = [];
   const err: string[] = [];
-  const io: CliIo = {
+  const real = serverIo({
     out: (line) => {
       out.push(line);
       surroundings.onLine?.(line);
     },
     err: (line) => err.push(line),
-    now: surroundings.now ?? Date.now,
-    random: randomBytes,
-    openStore: surroundings.openStore ?? openStore,
+  });
+  const io: CliIo = {
+    ...real,
+    now: surroundings.now ?? real.now,
+    openStore: surroundings.openStore ?? real.openStore,
     pageFolder: undefined,
     environment: surroundings.environment ?? {},
     onStopSignal(listener) {

@@ -44,7 +44,7 @@ export function loadConfig(sources: Sources): Config {
   // Contradictions are told only of what could be read.
   problems.push(...contradictions(config));
   if (problems.length > 0) throw badConfiguration(problems);
-  return config as Config;
+  return config;
 }
 
 function readEach<Name extends SettingName>(names: readonly Name[], sources: Sources, problems: string[]): Pick<Config, Name> {

@@ -24,3 +24,8 @@ export class StartError extends Error {
     this.code = code;
   }
 }
+
+/** Such as ENOENT or EADDRINUSE; undefined: it is no error of the system. */
+export function systemCode(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+}

@@ -2,6 +2,7 @@
  * What was started is stopped in the reverse order, each part within its deadline, whatever the others do. So a start that
  * fails half-way leaves nothing open, and a stop that hangs ends.
  */
+import type { Clock } from './clock.js';
 import type { Log } from './log.js';
 
 interface Step {
@@ -12,11 +13,13 @@ interface Step {
 
 export class Lifecycle {
   readonly #log: Log;
+  readonly #sleep: Clock['sleep'];
   readonly #started: Step[] = [];
   #stopped: Promise<void> | undefined;
 
-  constructor(log: Log) {
+  constructor(log: Log, sleep: Clock['sleep']) {
     this.#log = log;
+    this.#sleep = sleep;
   }
 
   get stopping(): boolean {
@@ -37,22 +40,22 @@ export class Lifecycle {
   async #releaseAll(): Promise<void> {
     for (const step of this.#started.reverse()) {
       try {
-        await within(step.deadlineMs, step.release());
+        await this.#within(step.deadlineMs, step.release());
       } catch (error) {
         this.#log.error({ part: step.name, err: error }, 'a part did not stop cleanly');
       }
     }
   }
-}
 
-async function within(deadlineMs: number, work: Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const deadline = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`not within ${deadlineMs} ms`)), deadlineMs);
-  });
-  try {
-    await Promise.race([work, deadline]);
-  } finally {
-    clearTimeout(timer);
+  async #within(deadlineMs: number, work: Promise<void>): Promise<void> {
+    const done = new AbortController();
+    const deadline = this.#sleep(deadlineMs, done.signal).then(() => {
+      if (!done.signal.aborted) throw new Error(`not within ${deadlineMs} ms`);
+    });
+    try {
+      await Promise.race([work, deadline]);
+    } finally {
+      done.abort();
+    }
   }
 }

@@ -1,6 +1,6 @@
 /** Opens the port, and says in one line why it cannot. */
 import type { Gateway } from '@qim/gateway';
-import { StartError } from './errors.js';
+import { StartError, systemCode } from './errors.js';
 import type { Config } from './settings.js';
 
 /** @throws StartError PortInUse | CannotListen */
@@ -8,7 +8,7 @@ export async function listen(gateway: Pick<Gateway, 'listen'>, { host, port }: P
   try {
     return await gateway.listen(host, port);
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
+    const code = systemCode(error);
     const place = `${host.includes(':') ? `[${host}]` : host}:${port}`;
     if (code === 'EADDRINUSE') {
       throw new StartError('PortInUse', `${place} is in use by another process: stop it, or choose another --port`, { cause: error });

@@ -6,7 +6,8 @@ import { dirname, join } from 'node:path';
 /** Undefined: the page was not built, or @qim/web is not installed. */
 export function findPageFolder(): string | undefined {
   try {
-    const manifest = createRequire(import.meta.url).resolve('@qim/web/package.json');
+    const require = createRequire(import.meta.url);
+    const manifest = require.resolve('@qim/web/package.json');
     const folder = join(dirname(manifest), 'dist');
     return existsSync(join(folder, 'index.html')) ? folder : undefined;
   } catch {

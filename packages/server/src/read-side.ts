@@ -2,8 +2,8 @@
 import type { Caller, ConversationId } from '@qim/proto';
 import { startSession } from '@qim/session';
 import { type ConversationExplanation, explainConversation } from './explain.js';
+import type { ServerIo } from './io.js';
 import type { StorePlace } from './open-store.js';
-import type { ServerIo } from './server.js';
 
 export interface ReadSide {
   /** @throws StoreUnavailable */

@@ -2,7 +2,7 @@
 import { link, mkdir, open, readFile, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { JWT_SECRET_BYTES_MIN, utf8Bytes } from '@qim/proto';
-import { StartError } from './errors.js';
+import { StartError, systemCode } from './errors.js';
 
 /** The current secret, and the previous one where the file still has it. */
 export type Secrets = readonly [current: string, previous?: string];
@@ -18,7 +18,7 @@ function devSecretFile(dataFolder: string): string {
  * @throws StartError BadSecret: no such file, no permission, more than two lines, or a line that is too short
  */
 export async function readSecrets(file: string): Promise<Secrets> {
-  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+  const text = await readFile(file, 'utf8').catch((error: unknown) => {
     throw new StartError('BadSecret', `cannot read the secret file ${file}: ${reasonOf(error)}`);
   });
   const lines = text.replace(/\r?\n$/, '').split(/\r?\n/);
@@ -70,8 +70,8 @@ async function publish(draft: string, file: string, text: string): Promise<void>
   try {
     await handle.writeFile(text);
     await handle.sync();
-    await link(draft, file).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EEXIST') throw error;
+    await link(draft, file).catch((error: unknown) => {
+      if (systemCode(error) !== 'EEXIST') throw error;
     });
   } finally {
     await handle.close();
@@ -83,13 +83,13 @@ async function publish(draft: string, file: string, text: string): Promise<void>
 function exists(file: string): Promise<boolean> {
   return readFile(file).then(
     () => true,
-    (error: NodeJS.ErrnoException) => error.code !== 'ENOENT',
+    (error: unknown) => systemCode(error) !== 'ENOENT',
   );
 }
 
 /** The system's word for it, without the path that the caller names. */
 function reasonOf(error: unknown): string {
-  const { code } = error as NodeJS.ErrnoException;
+  const code = systemCode(error);
   if (code === 'ENOENT') return 'there is none';
   if (code === 'EACCES' || code === 'EPERM') return 'no permission';
   if (code === 'EISDIR') return 'it is a folder';

@@ -4,39 +4,18 @@
  * Start: store, delivery side, gateway. Stop: /readyz says 503, the gateway drains, the delivery side lets go, the store
  * closes. Nothing global is touched, so that several servers live in one process, as in tests.
  */
-import { randomBytes } from 'node:crypto';
 import { RELEASE_DEADLINE_MS } from '@qim/proto';
 import type { Store } from '@qim/store';
 import { DEV_BANNER, MEMORY_WARNING, readyLine, startLines } from './announce.js';
 import { StartError } from './errors.js';
+import type { ServerIo } from './io.js';
 import { Lifecycle } from './lifecycle.js';
 import { listen } from './listen.js';
 import { createLog, type Log } from './log.js';
 import { createMetrics, type Metrics } from './metrics.js';
-import { type OpenStore, openStore } from './open-store.js';
-import { findPageFolder } from './page.js';
 import { ensureDevSecret, readSecrets, type Secrets } from './secrets.js';
 import type { Config } from './settings.js';
 import { wire } from './wire.js';
-
-/** What a server has of the world outside. */
-export interface ServerIo {
-  /** Standard output: banner and ready line. A line without its end, as below. */
-  readonly out: (line: string) => void;
-  /** Standard error: logs and warnings. */
-  readonly err: (line: string) => void;
-  /** Unix milliseconds. */
-  readonly now: () => number;
-  readonly random: (bytes: number) => Buffer;
-  readonly openStore: OpenStore;
-  /** Undefined: there is no page to serve. */
-  readonly pageFolder: string | undefined;
-}
-
-/** The real world, but for where lines go. */
-export function serverIo(lines: Pick<ServerIo, 'out' | 'err'>): ServerIo {
-  return { ...lines, now: Date.now, random: randomBytes, openStore, pageFolder: findPageFolder() };
-}
 
 export interface RunningServer {
   /** What a browser opens, such as http://127.0.0.1:7700/. */
@@ -49,7 +28,7 @@ export interface RunningServer {
 /** @throws StartError; nothing stays open then */
 export async function startServer(config: Config, io: ServerIo): Promise<RunningServer> {
   const log = createLog(config.logLevel, io.err);
-  const lifecycle = new Lifecycle(log);
+  const lifecycle = new Lifecycle(log, io.sleep);
   try {
     return await start(config, io, log, lifecycle);
   } catch (error) {

@@ -17,10 +17,9 @@ import {
 } from '@qim/proto';
 import { duration, durationText, integer, oneOf, Refusal, type Setting, someOf, text, toggle } from './setting.js';
 
-export const ROLES = ['gateway', 'session', 'push'] as const;
-export type Role = (typeof ROLES)[number];
+const ROLES = ['gateway', 'session', 'push'] as const;
 
-export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** `embedded`, or the URL of a Redis. */

@@ -7,12 +7,11 @@ import { type Session, startSession } from '@qim/session';
 import type { MessageStore, Store } from '@qim/store';
 import { createWriter, type Writer, type WriterDeps } from '@qim/writer';
 import { uuidv7 } from 'uuidv7';
+import type { ServerIo } from './io.js';
 import type { Log } from './log.js';
 import type { Metrics } from './metrics.js';
 import type { Secrets } from './secrets.js';
-import type { ServerIo } from './server.js';
 import type { Config } from './settings.js';
-import { sleep } from './sleep.js';
 
 export interface Parts {
   readonly config: Config;
@@ -40,8 +39,8 @@ function wirePush({ config, io, log, metrics, store }: Parts): Push {
     directory: store.directory,
     outbox: store.outbox,
     now: io.now,
-    monotonicNow: () => performance.now(),
-    sleep,
+    monotonicNow: io.monotonicNow,
+    sleep: io.sleep,
     ownerId: uuidv7(),
     log,
     observer: metrics,

@@ -1,4 +1,5 @@
 import { expect, test, vi } from 'vitest';
+import { realClock } from '../src/clock.js';
 import { Lifecycle } from '../src/lifecycle.js';
 
 const LONG_MS = 60_000;
@@ -13,7 +14,7 @@ function recording() {
       errors.push({ part, text: err.message });
     },
   };
-  return { errors, lifecycle: new Lifecycle(log) };
+  return { errors, lifecycle: new Lifecycle(log, realClock.sleep) };
 }
 
 test('parts stop in the reverse order of their start, each after the one before has ended', async () => {

@@ -7,8 +7,10 @@ import { createSecretTokens } from '@qim/gateway';
 import { LEGACY_TENANT_ID, parseDeviceId, parseTenantId, parseUserId } from '@qim/proto';
 import type { Store } from '@qim/store';
 import { openMemoryStore } from '@qim/store/memory';
+import { realClock } from '../src/clock.js';
 import { loadConfig } from '../src/config.js';
-import { type RunningServer, type ServerIo, startServer } from '../src/server.js';
+import type { ServerIo } from '../src/io.js';
+import { type RunningServer, startServer } from '../src/server.js';
 import type { SettingName } from '../src/settings.js';
 
 export interface Lines {
@@ -45,7 +47,7 @@ export function testIo(store: Store, more: Partial<ServerIo> = {}): ServerIo & {
     lines,
     out: (line) => lines.out.push(line),
     err: (line) => lines.err.push(line),
-    now: Date.now,
+    ...realClock,
     random: randomBytes,
     openStore: async () => store,
     pageFolder: undefined,
@@ -62,7 +64,12 @@ export async function startTestServer(
   await writeFile(jwtSecretFile, `${SECRET}\n`);
   const io = testIo(store, more);
   const config = loadConfig({ flags: { port: '0', logLevel: 'warn', jwtSecretFile, ...flags }, environment: {} });
-  const server = await startServer(config, io).finally(remove);
+  // The secret is read at the start, and never again.
+  const server = await startServer(config, io).catch(async (error: unknown) => {
+    await remove();
+    throw error;
+  });
+  await remove();
   return {
     ...server,
     store,
