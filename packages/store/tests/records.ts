@@ -26,7 +26,7 @@ export function seq(n: number): ConversationSeq {
 /** A UUIDv7 that tells its number. */
 export function uuid(kind: 'message' | 'activity' | 'reply', n: number): string {
   const digit = { message: 'a', activity: 'b', reply: 'c' }[kind];
-  return `0190b5e0-1c2d-7${digit.repeat(3)}-8000-${n.toString(16).padStart(12, '0')}`;
+  return `0190b5e0-1c2d-7${digit.repeat(3)}-8000-${n.toString(16).padStart(12, '0').slice(-12)}`;
 }
 
 /** Alice's n-th text in CHAT, after its n - 1-th. */

@@ -98,7 +98,7 @@ async function meets(fixture: Fixture, kind: DamageKind): Promise<void> {
     expect(reading?.summary).toMatchObject({ latestConversationSeq: 5, unreadCount: 5, unreadExact: true });
   }
 
-  for (const position of ['newest', { after: seq(0) }, { before: seq(6) }] as const) {
+  for (const position of ['newest', { after: seq(0) }, { before: seq(7) }] as const) {
     met(await reasonOf(chat.history(bob, { position })), history);
   }
   expect(await reasonOf(chat.say(bob))).toSatisfy((reason) => (reason === 'sound') === (commit === 'sent'));
