@@ -70,6 +70,8 @@ export interface GatewayOptions {
   readonly log: GatewayLog;
   /** Unix milliseconds. */
   readonly now: () => number;
+  /** Milliseconds that never go back and never jump, for how long calls took; default: Node's. */
+  readonly monotonicNow?: () => number;
   /** Calls `action` once after `ms` (0..2^31-1) unless cancelled by the function that it returns; default: Node's timers. */
   readonly after?: (ms: number, action: () => void) => () => void;
   /** Origins such as `https://chat.example` whose pages may connect, beside the gateway's own. Default: none. */

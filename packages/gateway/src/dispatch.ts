@@ -14,6 +14,7 @@ import {
   unimplemented,
 } from '@qim/proto';
 import type { Identity } from './authenticate.js';
+import { nodeMonotonicNow } from './clock.js';
 import type { GatewayLog, GatewayOptions } from './contract.js';
 import { qimErrorOf } from './error-map.js';
 import { adminMethods } from './handlers/admin-methods.js';
@@ -58,16 +59,16 @@ export function methodTable({
 }
 
 export function createDispatcher(
-  options: Pick<GatewayOptions, 'writer' | 'session' | 'minter' | 'onlyServices' | 'observer' | 'log'>,
+  options: Pick<GatewayOptions, 'writer' | 'session' | 'minter' | 'onlyServices' | 'observer' | 'log' | 'monotonicNow'>,
   work: Work,
 ): Dispatcher {
-  const { observer, log, onlyServices } = options;
+  const { observer, log, onlyServices, monotonicNow = nodeMonotonicNow } = options;
   const table = methodTable(options);
   const serves = (name: MethodName) => onlyServices === undefined || onlyServices.includes(serviceOf(name));
 
   async function guarded<Result>(name: MethodName, requestId: string, action: () => Promise<Result>): Promise<Result> {
-    const start = performance.now();
-    const ended = (outcome: 'ok' | ErrorCode) => observer.callEnded(name, outcome, (performance.now() - start) / 1000);
+    const start = monotonicNow();
+    const ended = (outcome: 'ok' | ErrorCode) => observer.callEnded(name, outcome, (monotonicNow() - start) / 1000);
     try {
       const result = await work.run(action);
       ended('ok');

@@ -436,7 +436,7 @@ describe('bodies', () => {
 });
 
 describe('faults', () => {
-  const failing = (error: unknown): TestServerOptions => ({
+  const failing = (error: Error): TestServerOptions => ({
     store: (store) => ({ ...store, directory: { ...store.directory, page: () => Promise.reject(error) } }),
   });
 

@@ -19,7 +19,8 @@ function part(value: unknown): string {
 }
 
 /** Signed by hand, so that claims of any JSON may stand in it. */
-function signed(claims: unknown, { secret = SECRET, header = { alg: 'HS256' } as object, hash = 'sha256' } = {}): string {
+function signed(claims: unknown, how: { secret?: string; header?: object; hash?: string } = {}): string {
+  const { secret = SECRET, header = { alg: 'HS256' }, hash = 'sha256' } = how;
   const text = `${part(header)}.${part(claims)}`;
   return `${text}.${createHmac(hash, secret).update(text).digest('base64url')}`;
 }

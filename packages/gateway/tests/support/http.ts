@@ -3,7 +3,7 @@ import type { MethodName } from '@qim/proto';
 
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 // biome-ignore lint/suspicious/noExplicitAny: tests look into answers by name
-export type JsonObject = { readonly [key: string]: any };
+export type JsonObject = { readonly [key: string]: any }; // oxlint-disable-line typescript/no-explicit-any
 
 export interface Answer {
   readonly status: number;
