@@ -16,7 +16,6 @@ import {
   type UserId,
 } from '@qim/proto';
 import { keyPart } from '../key-part.js';
-import { sequenceToBytes, setU64, viewOf } from '../message/bytes.js';
 
 /** What lies under which letter. */
 export const Table = {
@@ -79,10 +78,19 @@ function prefix(table: Table, ...parts: readonly (string | number)[]): Buffer {
   return Buffer.from(`${table}:${parts.map((part) => `${part}:`).join('')}`, 'latin1');
 }
 
+/** 8 bytes big-endian at `at`. */
+export function writeNumber(bytes: Buffer, at: number, value: number): void {
+  bytes.writeUInt32BE(Math.floor(value / TWO_32), at);
+  bytes.writeUInt32BE(value % TWO_32, at + 4);
+}
+
+const TWO_32 = 2 ** 32;
+export const NUMBER_BYTES = 8;
+
 function withNumber(start: Buffer, value: number): Buffer {
-  const bytes = Buffer.alloc(start.length + 8);
+  const bytes = Buffer.allocUnsafe(start.length + NUMBER_BYTES);
   start.copy(bytes);
-  setU64(viewOf(bytes), start.length, value);
+  writeNumber(bytes, start.length, value);
   return bytes;
 }
 
@@ -99,27 +107,21 @@ export class ConversationKeys {
   readonly facts: Buffer;
   readonly indexPrefix: Buffer;
   readonly recordPrefix: Buffer;
-  readonly bodyPrefix: Buffer;
-  readonly memberPrefix: Buffer;
-  readonly amendmentPrefix: Buffer;
 
   constructor(tenantId: TenantId, conversationId: ConversationId) {
     this.#ids = `${tenantId}:${keyPart(conversationId)}`;
     this.facts = key(Table.Facts, this.#ids);
     this.indexPrefix = prefix(Table.Index, this.#ids);
     this.recordPrefix = prefix(Table.Record, this.#ids);
-    this.bodyPrefix = prefix(Table.Body, this.#ids);
-    this.memberPrefix = prefix(Table.Member, this.#ids);
-    this.amendmentPrefix = prefix(Table.Amendment, this.#ids);
   }
 
-  /** `member` is usually `sequenceToBytes(seq)`; damage may leave anything. */
+  /** `member` is usually the 8 bytes of a sequence; damage may leave anything. */
   indexMember(member: Uint8Array): Buffer {
     return Buffer.concat([this.indexPrefix, member]);
   }
 
   index(seq: ConversationSeq): Buffer {
-    return this.indexMember(sequenceToBytes(seq));
+    return withNumber(this.indexPrefix, seq);
   }
 
   record(seq: ConversationSeq): Buffer {
@@ -127,7 +129,11 @@ export class ConversationKeys {
   }
 
   body(seq: ConversationSeq): Buffer {
-    return withNumber(this.bodyPrefix, seq);
+    return withNumber(prefix(Table.Body, this.#ids), seq);
+  }
+
+  get memberPrefix(): Buffer {
+    return prefix(Table.Member, this.#ids);
   }
 
   member(userId: UserId): Buffer {
@@ -135,7 +141,7 @@ export class ConversationKeys {
   }
 
   amendment(number: number): Buffer {
-    return withNumber(this.amendmentPrefix, number);
+    return withNumber(prefix(Table.Amendment, this.#ids), number);
   }
 
   amendmentOf(seq: ConversationSeq): Buffer {
@@ -143,10 +149,7 @@ export class ConversationKeys {
   }
 
   dedup(week: number, sender: UserId, clientMessageId: ClientMessageId): Buffer {
-    return Buffer.concat([
-      weekPrefix(Table.Dedup, week),
-      Buffer.from(`${this.#ids}:${keyPart(sender)}:${keyPart(clientMessageId)}`, 'latin1'),
-    ]);
+    return inWeek(Table.Dedup, week, `${this.#ids}:${keyPart(sender)}:${keyPart(clientMessageId)}`);
   }
 }
 
@@ -180,12 +183,16 @@ export class UserKeys {
   }
 
   tombstone(week: number, conversationId: ConversationId): Buffer {
-    return Buffer.concat([weekPrefix(Table.Tombstone, week), Buffer.from(`${this.#ids}:${keyPart(conversationId)}`, 'latin1')]);
+    return inWeek(Table.Tombstone, week, `${this.#ids}:${keyPart(conversationId)}`);
   }
 
   groupRequest(week: number, clientRequestId: string): Buffer {
-    return Buffer.concat([weekPrefix(Table.GroupRequest, week), Buffer.from(`${this.#ids}:${keyPart(clientRequestId)}`, 'latin1')]);
+    return inWeek(Table.GroupRequest, week, `${this.#ids}:${keyPart(clientRequestId)}`);
   }
+}
+
+function inWeek(table: Table, week: number, parts: string): Buffer {
+  return Buffer.concat([weekPrefix(table, week), Buffer.from(parts, 'latin1')]);
 }
 
 /** Of things that expire: they sort by week first, so that an expired week is a prefix. */

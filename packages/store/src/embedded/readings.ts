@@ -23,7 +23,7 @@ export function readConversationState(
     member: reads.storedMember(scope.user.userId),
   });
   if (plan.kind === 'answered') return { reading: plan.reading, recordsRead: 0 };
-  const records = plan.sequences.map((seq) => reads.recordBytes(seq));
+  const records = reads.recordsBytes(plan.sequences);
   const reading = finishReading(scope, plan, records, true);
   if (reading === 'again') throw new Error('a confirmed reading was asked for again');
   return { reading, recordsRead: records.length };
