@@ -15,7 +15,7 @@ import { decodeRecord } from '../message/codec.js';
 import { parseMember, type StoredFacts } from '../message/facts.js';
 import type { MemberEntry } from '../message/summary.js';
 import type { Snapshot } from './environment.js';
-import { ConversationKeys, everythingUnder, userIdFrom } from './keys.js';
+import { ConversationKeys, everythingUnder, justAfter, type KeyRange, userIdFrom } from './keys.js';
 import { decodeFacts, textFrom } from './values.js';
 
 export class ConversationReads {
@@ -85,23 +85,29 @@ export class ConversationReads {
 
   /** What stands at the end of the index, whatever it is; undefined: there is no index. */
   newestMember(): Uint8Array | undefined {
-    return this.membersDescending(everythingUnder(this.keys.indexPrefix).end, 1)[0];
+    return this.#members(everythingUnder(this.keys.indexPrefix), 1, 'descending')[0];
   }
 
-  /** Index members from `start` on, as they stand. */
-  membersAscending(start: Buffer, limit: number): Uint8Array[] {
+  /** Index members past `seq` in ascending order, as they stand: damage may have left any bytes. */
+  membersAfter(seq: ConversationSeq, limit: number): Uint8Array[] {
     const { end } = everythingUnder(this.keys.indexPrefix);
-    return this.#snapshot.keys({ start, end }, limit).map((key) => this.#memberOf(key));
+    return this.#members({ start: justAfter(this.keys.index(seq)), end }, limit, 'ascending');
   }
 
-  /** Index members before `end`, the last one first. */
-  membersDescending(end: Buffer, limit: number): Uint8Array[] {
-    const { start } = everythingUnder(this.keys.indexPrefix);
-    return this.#snapshot.keys({ start, end }, limit, 'descending').map((key) => this.#memberOf(key));
+  /** Index members past `floor` and before the key `end`, in descending order. */
+  membersBefore(end: Buffer, floor: ConversationSeq, limit: number): Uint8Array[] {
+    return this.#members({ start: justAfter(this.keys.index(floor)), end }, limit, 'descending');
   }
 
-  #memberOf(key: Buffer): Uint8Array {
-    return key.subarray(this.keys.indexPrefix.length);
+  /** The first index member at or past `seq`. */
+  memberFrom(seq: ConversationSeq): Uint8Array | undefined {
+    const { end } = everythingUnder(this.keys.indexPrefix);
+    return this.#members({ start: this.keys.index(seq), end }, 1, 'ascending')[0];
+  }
+
+  #members(range: KeyRange, limit: number, order: 'ascending' | 'descending'): Uint8Array[] {
+    const at = this.keys.indexPrefix.length;
+    return this.#snapshot.keys(range, limit, order).map((key) => key.subarray(at));
   }
 
   hasIndexMember(seq: ConversationSeq): boolean {

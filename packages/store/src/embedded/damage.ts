@@ -3,7 +3,7 @@
  * of the disk or of a program would have done. Never for production data.
  */
 import { existsSync } from 'node:fs';
-import { assert, type ConversationSeq, EMBEDDED_MAP_BYTES_DEFAULT, parseConversationSeq } from '@qim/proto';
+import { assert, type ConversationSeq, EMBEDDED_MAP_BYTES_DEFAULT, parseConversationSeq, SEQ_ZERO } from '@qim/proto';
 import { sequenceToBytes } from '../message/bytes.js';
 import type { StoredFacts } from '../message/facts.js';
 import { CONVERSATION_DAMAGE_KINDS, type ConversationTarget, type DamageKind, type DamageTarget } from '../testing/damage-kinds.js';
@@ -118,8 +118,8 @@ function recordWrites(reads: ConversationReads, seq: ConversationSeq, kind: Dama
 
 /** The bytes of the record before this one, or of the one after it. */
 function neighbour(reads: ConversationReads, seq: ConversationSeq): Uint8Array {
-  const before = reads.membersDescending(reads.keys.index(seq), 1)[0];
-  const after = reads.membersAscending(reads.keys.index(parseConversationSeq(seq + 1)), 1)[0];
+  const [before] = reads.membersBefore(reads.keys.index(seq), SEQ_ZERO, 1);
+  const [after] = reads.membersAfter(seq, 1);
   const member = before ?? after;
   const bytes = member && reads.recordBytes(reads.sequenceOf(member));
   assert(bytes !== undefined, 'the record has a neighbour');

@@ -77,7 +77,8 @@ export class EmbeddedDirectory implements Directory {
   async touch(tenantId: TenantId, conversationId: ConversationId, userIds: readonly UserId[], activity: Activity): Promise<void> {
     await this.#forEach('touch', userIds, (snapshot, userId) => {
       const keys = new UserKeys(tenantId, userId);
-      const view = storedView(snapshot, keys, conversationId);
+      const listed = snapshot.get(keys.listedAt(conversationId)) !== undefined;
+      const view = storedView(snapshot, keys, conversationId) ?? (listed ? UNREADABLE : undefined);
       if (view?.state !== ViewState.Listed) return [];
       if ((view.flags & ViewFlag.Hidden) === 0) return listWrites(snapshot, keys, conversationId, activity.activityAtMs);
       if (activity.conversationSeq <= view.hiddenSeq) return [];
@@ -95,9 +96,13 @@ export class EmbeddedDirectory implements Directory {
       if (known && (before.state !== ViewState.Listed || before.memberSeq > joinedSeq)) return [];
       const listed = listWrites(snapshot, keys, conversationId, activity.activityAtMs);
       if (known) return listed;
-      const clearedSeq = before?.clearedSeq ?? SEQ_ZERO;
-      const entry = { joinedSeq, visibleFrom, clearedSeq, hiddenSeq: SEQ_ZERO, memberSeq: joinedSeq, flags: 0, state: ViewState.Listed };
-      return [viewWrite(keys, conversationId, entry), ...listed];
+      // What the user cleared and chose before leaving holds after coming back.
+      const { clearedSeq, hiddenSeq, flags } = before ?? UNREADABLE;
+      const kept = { clearedSeq, hiddenSeq, flags: flags & ~ViewFlag.Hidden };
+      return [
+        viewWrite(keys, conversationId, { ...kept, joinedSeq, visibleFrom, memberSeq: joinedSeq, state: ViewState.Listed }),
+        ...listed,
+      ];
     });
   }
 
@@ -106,7 +111,7 @@ export class EmbeddedDirectory implements Directory {
       const keys = new UserKeys(tenantId, userId);
       const before = storedView(snapshot, keys, conversationId);
       if (before !== undefined && before.memberSeq >= memberSeq) return [];
-      const tombstone = { ...(before ?? UNREADABLE), memberSeq, flags: 0, state: ViewState.Tombstone };
+      const tombstone = { ...(before ?? UNREADABLE), memberSeq, state: ViewState.Tombstone };
       return [
         viewWrite(keys, conversationId, tombstone),
         { key: keys.tombstone(weekOf(this.#options.now()), conversationId), value: NOTHING },

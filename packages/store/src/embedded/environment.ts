@@ -58,6 +58,7 @@ export class Environment {
   #running: Promise<void> = Promise.resolve();
   #closed = false;
   readonly #snapshot: Snapshot;
+  readonly #flushListeners = new Set<() => void>();
 
   /** Creates `file` (mode 0600) when it is not there. `mapBytes` is address space at first; LMDB doubles it as needed. */
   constructor(file: string, mapBytes: number) {
@@ -116,6 +117,12 @@ export class Environment {
     return outcome();
   }
 
+  /** Told after each shared transaction. Answers how to be told no more. */
+  onFlush(listener: () => void): () => void {
+    this.#flushListeners.add(listener);
+    return () => this.#flushListeners.delete(listener);
+  }
+
   /** Waits for what was begun; refuses everything later. */
   async close(): Promise<void> {
     this.#closed = true;
@@ -155,6 +162,7 @@ export class Environment {
       }
       failures = batch.map(() => error);
     }
+    for (const listener of this.#flushListeners) listener();
     for (const [i, waiting] of batch.entries()) waiting.settle(failures[i]);
     this.#schedule();
   }

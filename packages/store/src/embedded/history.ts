@@ -3,8 +3,10 @@
  * position that was asked for, and between its records, is a hole and not a loss.
  */
 import {
+  assert,
   type ConversationSeq,
   HISTORY_PAGE_BYTES_MAX,
+  HISTORY_PAGE_SIZE_MAX,
   type MessageContent,
   type MessageRecord,
   notMember,
@@ -24,6 +26,7 @@ import { everythingUnder } from './keys.js';
 
 /** @throws NotMember | CorruptRecord | UnsupportedVersion */
 export function readHistoryPage(snapshot: Snapshot, query: HistoryQuery): HistoryPage {
+  assert(query.limit >= 1 && query.limit <= HISTORY_PAGE_SIZE_MAX, 'a page has 1..HISTORY_PAGE_SIZE_MAX records');
   const reads = new ConversationReads(snapshot, query.tenantId, query.conversationId);
   const facts = reads.facts();
   const member = reads.member(query.userId);
@@ -50,8 +53,7 @@ function refuseDamagedEnd(reads: ConversationReads, facts: StoredFacts): void {
 }
 
 function takeAfter(reads: ConversationReads, facts: StoredFacts, position: ConversationSeq, limit: number): Taken {
-  const start = Buffer.concat([reads.keys.index(position), Buffer.alloc(1)]);
-  const sequences = reads.membersAscending(start, limit + 1).map((member) => reads.sequenceOf(member));
+  const sequences = reads.membersAfter(position, limit + 1).map((member) => reads.sequenceOf(member));
   const chain = new Chain(chainFloor(position, facts.retainedFrom));
   const page = new PageBudget();
   for (const seq of sequences.slice(0, limit)) {
@@ -71,10 +73,7 @@ function takeBefore(
   limit: number,
 ): Taken {
   const end = before === undefined ? everythingUnder(reads.keys.indexPrefix).end : reads.keys.index(before);
-  const sequences = reads
-    .membersDescending(end, limit + 1)
-    .map((member) => reads.sequenceOf(member))
-    .filter((seq) => seq > visibility);
+  const sequences = reads.membersBefore(end, visibility, limit + 1).map((member) => reads.sequenceOf(member));
   const floor = chainFloor(visibility, facts.retainedFrom);
   // What the record above says is the one before it.
   let expected = before === undefined ? undefined : prevSequenceAt(reads, before);
@@ -94,7 +93,7 @@ function takeBefore(
 
 /** What the first record at or past `position` names as the one before it; undefined when that cannot be told. */
 function prevSequenceAt(reads: ConversationReads, position: ConversationSeq): ConversationSeq | undefined {
-  const member = reads.membersAscending(reads.keys.index(position), 1)[0];
+  const member = reads.memberFrom(position);
   const seq = member === undefined ? undefined : sequenceFromBytes(member);
   const bytes = seq === undefined ? undefined : reads.recordBytes(seq);
   // Damage there belongs to that record's own page.

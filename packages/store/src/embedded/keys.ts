@@ -101,6 +101,11 @@ export function everythingUnder(start: Buffer): KeyRange {
   return { start, end };
 }
 
+/** The least key past `key`. A longer key that begins with it is past it, too. */
+export function justAfter(key: Buffer): Buffer {
+  return Buffer.concat([key, Buffer.alloc(1)]);
+}
+
 /** The keys of one conversation. */
 export class ConversationKeys {
   readonly #ids: string;

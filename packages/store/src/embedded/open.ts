@@ -42,6 +42,7 @@ export async function openEmbeddedStore(folder: string, options: EmbeddedStoreOp
 function storeOn({ environment, path, leave }: FolderUse, partitionCount: number, options: EmbeddedStoreOptions): Store {
   const { faults, observer = {}, now = systemNow, exclusive = true } = options;
   const outbox = new EmbeddedOutbox({ environment, partitionCount, now, faults, mayOwn: exclusive });
+  const untell = environment.onFlush(() => observer.roundTrip?.());
   let left: Promise<void> | undefined;
   return {
     messages: new EmbeddedMessageStore({ environment, expiry: new Expiry(), now, observer, faults, committed: () => outbox.wake() }),
@@ -52,6 +53,7 @@ function storeOn({ environment, path, leave }: FolderUse, partitionCount: number
     ping: async () => environment.read(() => {}),
     close() {
       outbox.close();
+      untell();
       left ??= leave();
       return left;
     },

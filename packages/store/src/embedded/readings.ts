@@ -2,7 +2,7 @@
  * The conversation list's reads. One conversation comes from one snapshot, so there is nothing to redo: what the
  * evaluator finds wrong is wrong.
  */
-import { type ConversationSeq, EXACT_UNREAD_SCAN_LIMIT } from '@qim/proto';
+import { EXACT_UNREAD_SCAN_LIMIT } from '@qim/proto';
 import { finishReading, planReading, type ReadingScope } from '../message/summaries.js';
 import type { ConversationReading, ConversationState } from '../message/summary.js';
 import { ConversationReads } from './conversation-reads.js';
@@ -19,7 +19,7 @@ export function readConversationState(
   const plan = planReading(scope, state, {
     facts: reads.storedFacts(),
     newest: newest === undefined ? undefined : { member: newest, score: 0 },
-    window: windowAfter(reads, state.watermark),
+    window: reads.membersAfter(state.watermark, EXACT_UNREAD_SCAN_LIMIT),
     member: reads.storedMember(scope.user.userId),
   });
   if (plan.kind === 'answered') return { reading: plan.reading, recordsRead: 0 };
@@ -27,10 +27,4 @@ export function readConversationState(
   const reading = finishReading(scope, plan, records, true);
   if (reading === 'again') throw new Error('a confirmed reading was asked for again');
   return { reading, recordsRead: records.length };
-}
-
-/** Just after the watermark's own member, so that a longer, malformed one is met as well. */
-function windowAfter(reads: ConversationReads, watermark: ConversationSeq): Uint8Array[] {
-  const start = Buffer.concat([reads.keys.index(watermark), Buffer.alloc(1)]);
-  return reads.membersAscending(start, EXACT_UNREAD_SCAN_LIMIT);
 }
