@@ -93,7 +93,11 @@ describe('the map of errors', () => {
 describe('docs/errors.md', () => {
   it('has every reason with its code and HTTP status, and no other', () => {
     const documented = rows(document, 'Reasons').map(([reason, code, status]) => [reason, code, status]);
-    const mapped = Object.values(ERROR_MAP).map(({ reason, code }) => [reasonName(reason), codeToString(code), String(codeToHttpStatus(code))]);
+    const mapped = Object.values(ERROR_MAP).map(({ reason, code }) => [
+      reasonName(reason),
+      codeToString(code),
+      String(codeToHttpStatus(code)),
+    ]);
     expect(documented.sort()).toEqual(mapped.sort());
   });
 

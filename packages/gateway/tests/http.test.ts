@@ -4,15 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ConnectError, createClient } from '@connectrpc/connect';
 import { createConnectTransport, createGrpcWebTransport } from '@connectrpc/connect-node';
-import {
-  CLIENT_FRAME_READ_BYTES_MAX,
-  HTTP_BODY_BYTES_MAX,
-  parseConversationId,
-  REQUEST_ID_CHARS_MAX,
-  TOKEN_TTL_SECONDS_MAX,
-} from '@qim/proto';
+import { CLIENT_FRAME_READ_BYTES_MAX, HTTP_BODY_BYTES_MAX, REQUEST_ID_CHARS_MAX, TOKEN_TTL_SECONDS_MAX } from '@qim/proto';
 import { ErrorDetailSchema, ErrorReason, MessageService, SessionService } from '@qim/proto/schema';
 import { afterEach, describe, expect, it } from 'vitest';
+import { damaging } from './support/faults.js';
 import { bearer, call, post, refusal } from './support/http.js';
 import { startServer, type TestServer, type TestServerOptions } from './support/server.js';
 
@@ -602,50 +597,30 @@ function rawStatus(port: number, request: string): Promise<number> {
 }
 
 it('lists a damaged conversation without numbers, beside the sound ones', async () => {
-  const { corrupt } = await import('@qim/store');
-  let broken = '';
-  await start({
-    store: (store) => ({
-      ...store,
-      messages: {
-        ...store.messages,
-        readConversations: async (tenantId, userId, states) =>
-          (await store.messages.readConversations(tenantId, userId, states)).map((reading, index) => {
-            const conversationId = states[index]?.conversationId;
-            if (conversationId !== broken || reading.kind === 'damaged') return reading;
-            const error = corrupt(tenantId, parseConversationId(broken), 'recordMissing');
-            return {
-              kind: 'damaged',
-              conversationId: parseConversationId(broken),
-              error,
-              listing: undefined,
-              member: reading.listing.member,
-              memberKnown: true,
-            };
-          }),
-      },
-    }),
-  });
-  const { url } = server;
+  const broken = new Set<string>();
+  const { url } = await start({ store: (store) => damaging(store, broken) });
   const alice = await server.token('alice');
-  broken = (await call(url, 'MessageService/SendMessage', alice, TEXT)).body.message.conversationId;
+  const { conversationId } = (await call(url, 'MessageService/SendMessage', alice, TEXT)).body.message;
+  broken.add(conversationId);
   await call(url, 'MessageService/SendMessage', alice, { ...TEXT, toUserId: 'carol' });
   const { body } = await call(url, 'SessionService/ListConversations', alice, {});
   expect(body.damagedCount).toBe(1);
-  const entry = body.conversations.find(({ conversationId }: { conversationId: string }) => conversationId === broken);
+  const [sound, entry] = body.conversations[0].conversationId === conversationId ? body.conversations.toReversed() : body.conversations;
   expect(entry.damaged).toEqual({ reason: 'CORRUPT_RECORD', conversationSeq: '0', what: 'recordMissing' });
-  const numbers = [
-    'latestConversationSeq',
-    'lastActivityId',
-    'lastMessageId',
-    'readConversationSeq',
-    'unreadCount',
-    'unreadExact',
-    'mentionCount',
-  ];
-  for (const number of numbers) expect(entry).not.toHaveProperty(number);
-  const sound = body.conversations.find(({ conversationId }: { conversationId: string }) => conversationId !== broken);
-  for (const number of numbers) expect(sound).toHaveProperty(number);
-  const one = await call(url, 'SessionService/GetConversation', alice, { conversationId: broken });
+  for (const number of NUMBERS) {
+    expect(entry).not.toHaveProperty(number);
+    expect(sound).toHaveProperty(number);
+  }
+  const one = await call(url, 'SessionService/GetConversation', alice, { conversationId });
   expect(one).toMatchObject({ status: 200, body: { conversation: { damaged: { reason: 'CORRUPT_RECORD' } } } });
 });
+
+const NUMBERS = [
+  'latestConversationSeq',
+  'lastActivityId',
+  'lastMessageId',
+  'readConversationSeq',
+  'unreadCount',
+  'unreadExact',
+  'mentionCount',
+];
