@@ -1,5 +1,5 @@
 /** The embedded store keeps the contracts, as the reference model and Redis do. */
-import { directoryConformance, messageStoreConformance, outboxConformance } from '../src/testing/conformance/index.js';
+import { directoryConformance, messageStoreConformance, outboxConformance, restartConformance } from '../src/testing/conformance/index.js';
 import { EMBEDDED_DAMAGE_KINDS, EmbeddedBackend } from './embedded-backend.js';
 
 const backend = { name: 'embedded', damageKinds: EMBEDDED_DAMAGE_KINDS, open: () => EmbeddedBackend.open() };
@@ -7,3 +7,4 @@ const backend = { name: 'embedded', damageKinds: EMBEDDED_DAMAGE_KINDS, open: ()
 messageStoreConformance(backend);
 directoryConformance(backend);
 outboxConformance(backend);
+restartConformance(backend);

@@ -11,6 +11,7 @@ import { history, singleReads } from './history.js';
 import { membership } from './membership.js';
 import { asTheModel } from './model.js';
 import { entries, leasing, waiting } from './outbox.js';
+import { restart } from './restart.js';
 import { suite } from './suite.js';
 import { bounds, calls, counting, heads } from './summaries.js';
 
@@ -45,4 +46,9 @@ export function directoryConformance(backend: BackendUnderTest): void {
 
 export function outboxConformance(backend: BackendUnderTest): void {
   suite(backend, 'Outbox', { entries, leases: leasing, waiting });
+}
+
+/** For a backend that survives: it has `reopen`. */
+export function restartConformance(backend: BackendUnderTest): void {
+  suite(backend, 'Restart', { 'closed and opened again': restart });
 }
