@@ -122,7 +122,7 @@ export const COMMIT_PARTITIONS_MAX = 1024;
 export const COMMIT_BATCH_BYTES_MAX = 1024 * 1024;
 /** Commits that wait for one conversation; the next one is refused, not queued. */
 export const COMMITS_WAITING_MAX = 8 * 1024;
-/** Commands that wait for one connection to the store, some ten full list pages; the next ones are refused. */
+/** Commands that wait for one connection to the store, some 160 full list pages: about a second of work. More are refused. */
 export const STORE_COMMANDS_WAITING_MAX = 64 * 1024;
 /** After that long without an answer a store call fails and its connection is made anew. Tunable. */
 export const STORE_COMMAND_TIMEOUT_MS = 5_000;
@@ -196,7 +196,7 @@ export const CLIENT_WINDOW_MESSAGES_MAX = 10_000;
 export const CATCH_UP_PAGES_MAX = 50;
 /** Pushes that wait for the messages before them; further ones are dropped, and history brings them. */
 export const CLIENT_PUSHES_WAITING_MAX = 1_000;
-/** Read marks of one moment become one call for each conversation. */
+/** Least time between two calls for read marks: those of one moment become one for each conversation. */
 export const MARK_READ_DELAY_MS = 300;
 /** Conversations whose read mark waits for the link; further ones are dropped, and showing the message asks again. */
 export const READ_MARKS_WAITING_MAX = 1_000;

@@ -8,7 +8,7 @@ import {
   TOMBSTONES_CLEARED_MAX,
 } from '@qim/proto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Directory } from '../src/directory/directory.js';
+import type { Directory, DirectoryCursor } from '../src/directory/directory.js';
 import { groupRequestKey, userKeys } from '../src/redis/keys.js';
 import { refusedWith, seq, TENANT } from '../src/testing/conformance/fixture.js';
 import { type RawClient, RedisBackend, rawClient } from './redis-backend.js';
@@ -119,6 +119,25 @@ describe('an entry that cannot be read', () => {
     expect(await text('ZSCORE', keys.conversations, chat(1))).toBe('5000');
     await join(1, 5);
     expect(await text('HGET', keys.view, chat(1))).toBe('5 1 0 0 5 0 1');
+  });
+
+  test('a name that is no conversation id is passed over, and paging goes on past it', async () => {
+    for (let n = 1; n <= 3; n += 1) await join(n);
+    for (const [name, at] of [
+      ['no id', '5000'],
+      ['', '1002'],
+      ['!', '1'],
+    ] as const) {
+      await raw.sendCommand(['ZADD', keys.conversations, at, name]);
+    }
+    const found: ConversationId[] = [];
+    let cursor: DirectoryCursor | undefined;
+    do {
+      const page = await directory.page(TENANT, bob, 1, cursor);
+      found.push(...page.views.map(({ conversationId }) => conversationId));
+      cursor = page.next;
+    } while (cursor !== undefined);
+    expect(found).toEqual([chat(3), chat(2), chat(1)]);
   });
 
   test('a read mark that is no number hides nothing, and is raised from nothing', async () => {

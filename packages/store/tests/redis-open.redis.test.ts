@@ -1,5 +1,6 @@
-import { isQimError, SEQ_ZERO } from '@qim/proto';
+import { isQimError, SEQ_ZERO, STORE_COMMANDS_WAITING_MAX } from '@qim/proto';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { type Command, RedisConnection } from '../src/redis/connection.js';
 import { DEPLOYMENT_KEY, KeySpace } from '../src/redis/keys.js';
 import { openRedisStore, type RedisStoreOptions } from '../src/redis/open.js';
 import type { Store } from '../src/store.js';
@@ -242,6 +243,20 @@ describe('a server that fails', () => {
     await (await raw()).sendCommand(['ACL', 'SETUSER', 'default', '-hget']);
     const states = chats.map(({ conversationId }) => ({ conversationId, watermark: SEQ_ZERO }));
     await refusedWith(store.messages.readConversations(TENANT, bob, states), 'StoreUnavailable');
+  });
+
+  test('to take any more commands than may wait refuses the next pipeline as a whole', async () => {
+    const connection = await RedisConnection.open({ url: server.url, name: 'test', timeoutMs: 10_000 });
+    try {
+      const many = (count: number): Command[] => Array.from({ length: count }, () => ['PING']);
+      const full = connection.pipeline(many(STORE_COMMANDS_WAITING_MAX));
+      await refusedWith(connection.pipeline([['MULTI'], ['PING'], ['EXEC']]), 'StoreUnavailable');
+      expect(await full).toHaveLength(STORE_COMMANDS_WAITING_MAX);
+      await refusedWith(connection.pipeline(many(STORE_COMMANDS_WAITING_MAX + 1)), 'StoreUnavailable');
+      expect(await connection.pipeline([['MULTI'], ['PING'], ['EXEC']])).toEqual(['OK', 'QUEUED', ['PONG']]);
+    } finally {
+      connection.destroy();
+    }
   });
 
   test('and a store that was closed answers nothing more', async () => {

@@ -1,32 +1,18 @@
 /** What commit.lua and amend.lua answer, as errors and stamps. */
-import {
-  type ConversationId,
-  type ConversationSeq,
-  type CorruptReason,
-  forbidden,
-  GROUP_MEMBERS_MAX,
-  notMember,
-  resourceLimit,
-  SEQ_MAX,
-  type TenantId,
-} from '@qim/proto';
+import { type ConversationSeq, type CorruptReason, forbidden, GROUP_MEMBERS_MAX, notMember, resourceLimit, SEQ_MAX } from '@qim/proto';
 import { aborted, corrupt, idempotencyConflict } from '../errors.js';
 import { type DedupEntry, decodeDedupEntry } from '../message/dedup-entry.js';
 import type { CommitStamp } from '../message/record.js';
 import type { Reply } from './connection.js';
+import type { ConversationPlace } from './keys.js';
 import { asArray, asBuffer, asDecimal, asText } from './replies.js';
-
-export interface Place {
-  readonly tenantId: TenantId;
-  readonly conversationId: ConversationId;
-}
 
 export type CommitResult =
   | { readonly kind: 'committed'; readonly stamp: CommitStamp; readonly created: boolean; readonly epoch: number }
   | { readonly kind: 'duplicate'; readonly entry: DedupEntry };
 
 /** `needs`: what the caller asked for, told to one who has less. @throws what the script refused or found damaged */
-export function parseCommitResult(reply: Reply | undefined, place: Place, needs: string): CommitResult {
+export function parseCommitResult(reply: Reply | undefined, place: ConversationPlace, needs: string): CommitResult {
   const [kind, ...values] = asArray(reply);
   switch (asText(kind)) {
     case 'committed': {
@@ -49,7 +35,7 @@ export function parseCommitResult(reply: Reply | undefined, place: Place, needs:
 }
 
 /** The error of a result that is neither success nor duplicate. */
-export function refusal(kind: string, values: readonly Reply[], place: Place, needs: string): Error {
+export function refusal(kind: string, values: readonly Reply[], place: ConversationPlace, needs: string): Error {
   const [word = ''] = values.map(asText);
   if (kind === 'conflict') return idempotencyConflict();
   if (kind === 'corrupt') {

@@ -49,7 +49,8 @@ function makeClient(settings: ConnectionSettings, mayRetry: () => boolean) {
     disableClientInfo: true,
     // A command that cannot be sent now fails now.
     disableOfflineQueue: true,
-    commandsQueueMaxLength: STORE_COMMANDS_WAITING_MAX,
+    // One timer for each pipeline (`#inTime`), not one for each command.
+    commandOptions: { timeout: 0 },
     socket: {
       connectTimeout: settings.timeoutMs,
       reconnectStrategy: (retries) =>
@@ -66,6 +67,8 @@ export class RedisConnection {
   #client: Client;
   #opened = false;
   #closed = false;
+  /** Commands without an answer. Counted here, because a pipeline is refused as a whole or not at all. */
+  #waiting = 0;
 
   private constructor(settings: ConnectionSettings) {
     this.#settings = settings;
@@ -98,7 +101,9 @@ export class RedisConnection {
   async pipeline(commands: readonly Command[], extraMs = 0): Promise<readonly Reply[]> {
     if (commands.length === 0) return [];
     if (this.#closed) throw unavailable('the store is closed');
+    if (this.#waiting + commands.length > STORE_COMMANDS_WAITING_MAX) throw unavailable('too many commands wait for it');
     this.#settings.onRoundTrip?.();
+    this.#waiting += commands.length;
     const client = this.#client;
     const replies = Promise.all(commands.map((command) => client.sendCommand<Reply>(command, BINARY).catch(errorReply)));
     let settled: readonly Reply[];
@@ -106,6 +111,8 @@ export class RedisConnection {
       settled = await this.#inTime(client, replies, this.#settings.timeoutMs + extraMs);
     } catch (error) {
       throw unavailable('connection', error);
+    } finally {
+      this.#waiting -= commands.length;
     }
     for (const reply of settled) {
       if (reply instanceof ErrorReply && !REPLY_CODES.has(replyCode(reply))) throw unavailable(replyCode(reply), reply);

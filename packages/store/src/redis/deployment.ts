@@ -24,7 +24,7 @@ export interface ServerFacts {
 
 /** Cost: 2. @throws InvalidArgument (field `store`) when it must not be used; StoreUnavailable */
 export async function inspectServer(connection: RedisConnection, now: () => number): Promise<ServerFacts> {
-  const [info, time] = await connection.pipeline([['INFO', 'everything'], ['TIME']]);
+  const [info, time] = await connection.pipeline([['INFO'], ['TIME']]);
   const facts = parseInfo(asText(info));
   const of = (name: string): string => facts.get(name) ?? '';
   const version = Number.parseInt(of('redis_version'), 10);

@@ -51,11 +51,12 @@ export class RedisDirectory implements Directory {
     let last: DirectoryCursor | undefined;
     for (let i = 0; i < fields.length; i += PAGE_FIELDS) {
       const [name, activity, mark, entry] = fields.slice(i, i + PAGE_FIELDS);
-      const conversationId = parseConversationId(asText(name));
-      last = { activityAtMs: Number(asText(activity)), conversationId };
+      // As it stands, also when it is no id: the cursor is a place in this order.
+      last = { activityAtMs: Number(asText(activity)), conversationId: asText(name) as ConversationId };
       const parsed = readView(entry);
-      // A tombstone that is still listed was left behind by hand: the user did leave.
-      if (parsed?.state !== ViewState.Tombstone) views.push(viewOf(conversationId, readMark(mark), parsed ?? UNREADABLE_VIEW));
+      // A name that is no id, or a tombstone that is still listed, was put there by hand: there is nothing to list.
+      if (!isConversationId(last.conversationId) || parsed?.state === ViewState.Tombstone) continue;
+      views.push(viewOf(last.conversationId, readMark(mark), parsed ?? UNREADABLE_VIEW));
     }
     return { views, next: more === 1 ? last : undefined };
   }
@@ -135,6 +136,15 @@ export class RedisDirectory implements Directory {
 function rightType(reply: Reply | undefined): Reply {
   if (isWrongType(reply)) throw unavailable('a key of the directory has a wrong type', reply);
   return reply ?? null;
+}
+
+function isConversationId(text: string): boolean {
+  try {
+    parseConversationId(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Undefined: absent or unreadable. */

@@ -6,6 +6,7 @@
  * all keys of one user, lie in one slot each.
  */
 import {
+  assert,
   type ClientMessageId,
   type ConversationId,
   type ConversationSeq,
@@ -35,6 +36,12 @@ export function encodePart(text: string): string {
 /** The bucket of a sequence: a number from 0. */
 export function bucketOf(seq: ConversationSeq | number): number {
   return Math.floor(seq / RECORD_BUCKET_SIZE);
+}
+
+/** Which conversation of which tenant. */
+export interface ConversationPlace {
+  readonly tenantId: TenantId;
+  readonly conversationId: ConversationId;
 }
 
 /** Field of a de-duplication entry; one for each (sender, clientMessageId). */
@@ -98,7 +105,9 @@ export class KeySpace {
 
   conversation(tenantId: TenantId, conversationId: ConversationId): ConversationKeys {
     const partition = partitionOf(tenantId, conversationId, this.partitionCount);
-    return new ConversationKeys(partition, this.#tags[partition] ?? '', tenantId, conversationId);
+    const tag = this.#tags[partition];
+    assert(tag !== undefined, 'every conversation has a partition');
+    return new ConversationKeys(partition, tag, tenantId, conversationId);
   }
 
   allOutboxes(): readonly string[] {
@@ -107,7 +116,8 @@ export class KeySpace {
 
   /** `partition` 0..partitionCount-1. */
   outbox(partition: number): OutboxKeys {
-    const tag = this.#tags[partition] ?? '';
+    const tag = this.#tags[partition];
+    assert(tag !== undefined, 'a partition is one of the deployment');
     return { outbox: outboxKey(tag), lease: `outboxlease:{${tag}}`, poison: `outboxpoison:{${tag}}` };
   }
 }

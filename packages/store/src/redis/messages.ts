@@ -4,16 +4,7 @@
  * A pipeline is not a snapshot, so an amendment may fall between record and body. What does not fit together is read
  * again in one atomic read; only what is still wrong there is damage.
  */
-import {
-  assert,
-  type ConversationId,
-  type ConversationSeq,
-  type CorruptReason,
-  type Message,
-  type MessageRecord,
-  type TenantId,
-  type UserId,
-} from '@qim/proto';
+import { assert, type ConversationSeq, type CorruptReason, type Message, type MessageRecord, type UserId } from '@qim/proto';
 import { corrupt } from '../errors.js';
 import { sequenceToBytes } from '../message/bytes.js';
 import { decodeRecord } from '../message/codec.js';
@@ -22,14 +13,9 @@ import type { RecordBytes } from '../message/summaries.js';
 import type { MemberEntry } from '../message/summary.js';
 import { type Command, isWrongType, type Reply } from './connection.js';
 import type { RedisContext } from './context.js';
-import type { ConversationKeys } from './keys.js';
+import type { ConversationKeys, ConversationPlace } from './keys.js';
 import { bucketRead, factsCommand, factsFrom, memberCommand, memberFrom } from './reads.js';
 import { asArray, toBuffer } from './replies.js';
-
-export interface ConversationPlace {
-  readonly tenantId: TenantId;
-  readonly conversationId: ConversationId;
-}
 
 interface Damage {
   readonly reason: CorruptReason;
