@@ -45,11 +45,11 @@ export function planDelivery(entries: readonly OutboxEntry[], messages: Readonly
       continue;
     }
     const activity = { conversationSeq, activityAtMs: record.committedAtMs };
-    if (touch === undefined || touch.conversationSeq < conversationSeq) touch = activity;
+    touch = activity;
     const joined = presentOf(members, kind === 'created' ? [...members.keys()] : joinedBy(record));
     if (joined.length > 0) joins.push({ users: joined, activity });
-    const gone = leftBy(record).filter((userId) => !members.has(userId));
-    if (gone.length > 0) leaves.push({ userIds: gone, memberSeq: conversationSeq });
+    const left = leftBy(record);
+    if (left.length > 0) leaves.push({ userIds: left, memberSeq: conversationSeq });
     deliveries.push(...eventsOf(message, readers));
   }
   return { joins, leaves, touch, deliveries };

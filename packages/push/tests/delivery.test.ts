@@ -1,4 +1,12 @@
-import { HistoryVisibility, MessageStatus, parseActivityId, parseConversationId, parseConversationSeq, parseDeviceId } from '@qim/proto';
+import {
+  ControlKind,
+  HistoryVisibility,
+  MessageStatus,
+  parseActivityId,
+  parseConversationId,
+  parseConversationSeq,
+  parseDeviceId,
+} from '@qim/proto';
 import { uuidv7 } from 'uuidv7';
 import { afterEach, describe, expect, test } from 'vitest';
 import { ALICE, BOB, CAROL, device, G, openWorld, T0, T7, type World } from './support.js';
@@ -60,11 +68,16 @@ describe('who gets a message', () => {
   test('a membership change comes to the device that asked for it as well: its answer held no message', async () => {
     const w = world();
     const asking = device(ALICE, 'phone');
-    await w.connect(asking);
+    await w.group(ALICE, []);
     await w.push.start();
-    await w.group(ALICE, [BOB]);
     await w.drained();
-    expect(asking.lines).toEqual(['messageCommitted 1', 'conversationChanged']);
+    await w.connect(asking);
+    const sender = { userId: ALICE, deviceId: parseDeviceId('phone') };
+    const joined = { kind: ControlKind.Joined, userIds: [BOB] } as const;
+    await w.control(ALICE, joined, { sender, change: { kind: 'join', userIds: [BOB] } });
+    await w.control(ALICE, { kind: ControlKind.App, appType: 'poll', appData: new Uint8Array(1) }, { sender });
+    await w.drained();
+    expect(asking.lines).toEqual(['messageCommitted 2', 'conversationChanged']);
   });
 
   test('the same user id in another tenant gets nothing', async () => {

@@ -197,6 +197,37 @@ describe('damage', () => {
     expect(w.logged.filter((line) => line.includes('set aside'))).toHaveLength(1);
   });
 
+  test('when the store falls silent while the damaged one is looked for, the order is kept all the same', async () => {
+    let silent = true;
+    const w = world((own) => ({
+      messages: {
+        ...own.messages,
+        readMessages: async (...args) => {
+          const [tenantId, conversationId, sequences] = args;
+          if (sequences.some((seq) => seq === 2)) throw corrupt(tenantId, conversationId, 'recordUnreadable', sequences[0]);
+          if (silent && sequences.length === 1 && sequences[0] === 3) throw unavailable('test');
+          return own.messages.readMessages(...args);
+        },
+      },
+    }));
+    const bob = device(BOB);
+    await w.connect(bob);
+    await w.group(ALICE, [BOB]);
+    for (let n = 0; n < 3; n += 1) await w.commit(ALICE);
+    await w.push.start();
+    await soon(() => {
+      w.time.advance(PUSH_RETRY_MIN_MS);
+      expect(w.setAside).toHaveLength(1);
+    });
+    await turns();
+    expect(bob.lines).toEqual(['messageCommitted 1', 'conversationChanged', 'conversationChanged']);
+    silent = false;
+    await soon(() => {
+      w.time.advance(PUSH_RETRY_MAX_MS);
+      expect(bob.lines.slice(3)).toEqual(['messageCommitted 3', 'messageCommitted 4']);
+    });
+  });
+
   test('damage that heals before the last try costs nothing', async () => {
     let tries = 0;
     const w = world((own) => ({
@@ -351,6 +382,41 @@ describe('owners', () => {
     // The store would still have let it.
     const lease = await w.store.outbox.acquire(0, 'other', 1);
     expect(lease).toBeUndefined();
+  });
+
+  test('a renewal that comes after the lease was doubted does not keep what was dropped meanwhile', async () => {
+    let silent = true;
+    const renewals: (() => void)[] = [];
+    const w = world((own) => ({
+      messages: {
+        ...own.messages,
+        readMembers: async (...args) => (silent ? Promise.reject(unavailable('test')) : own.messages.readMembers(...args)),
+      },
+      outbox: {
+        ...own.outbox,
+        renew: async (...args) => {
+          await new Promise<void>((resolve) => renewals.push(resolve));
+          return own.outbox.renew(...args);
+        },
+      },
+    }));
+    const bob = device(BOB);
+    await w.connect(bob);
+    await w.group(ALICE, [BOB]);
+    await w.push.start();
+    await soon(() => expect(w.time.sleepers).toBe(2));
+    w.time.advance(OUTBOX_LEASE_MS / 3);
+    await soon(() => expect(renewals).toHaveLength(w.store.outbox.partitionCount));
+    // The next pass comes when two thirds are over, and finds that it may not work; then the renewals are answered.
+    w.time.advance(OUTBOX_LEASE_MS / 3);
+    await turns();
+    silent = false;
+    for (const answer of renewals.splice(0)) answer();
+    await soon(() => {
+      for (const answer of renewals.splice(0)) answer();
+      w.time.advance(PUSH_RETRY_MAX_MS);
+      expect(bob.lines).toEqual(['messageCommitted 1', 'conversationChanged']);
+    });
   });
 
   test('a lease that was lost ends the delivery at once, and what was read comes again to the next owner', async () => {

@@ -174,6 +174,7 @@ export function fillStore(store: Store) {
 
   return {
     commit,
+    control,
     group: (
       owner: UserId,
       others: readonly UserId[],

@@ -225,9 +225,14 @@ describe('removing a member', () => {
       [BOB, Role.Admin],
       [CAROL, Role.Admin],
     ]);
+    let commits = 0;
     const w = openWorld((own) => ({
       messages: {
         ...own.messages,
+        commit: async (request) => {
+          commits += 1;
+          return own.messages.commit(request);
+        },
         readConversation: async (tenantId, conversationId, userId) => {
           const read = await own.messages.readConversation(tenantId, conversationId, userId);
           return { ...read, member: read.member && { ...read.member, role: roles.get(userId) ?? Role.Member } };
@@ -241,6 +246,8 @@ describe('removing a member', () => {
     const room = await w.group(ALICE, [BOB, CAROL]);
     expect(await refusal(w.writer.removeMember(caller(BOB), room, CAROL))).toBe('Forbidden');
     expect(await refusal(w.writer.removeMember(caller(BOB), room, ALICE))).toBe('Forbidden');
+    // Seen before the step is asked: only the group's own making was.
+    expect(commits).toBe(1);
     expect(await refusal(w.writer.removeMember(caller(ALICE), room, BOB))).toBe('fine');
   });
 
