@@ -1,10 +1,12 @@
 /** `npm start` on a small tree of the same shape, with the real npm: when it installs, when it builds, and when neither. */
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
 const SCRIPTS = fileURLToPath(new URL('../../scripts/', import.meta.url));
 
@@ -36,12 +38,15 @@ beforeEach(async () => {
     'scripts/build.mjs',
     `import { cpSync } from 'node:fs'; cpSync('packages/cli/src', 'packages/cli/dist', { recursive: true });`,
   );
-  // Says what it was called with, and what was built.
+  // Says what it was called with, and what was built. With --stay it serves until SIGTERM.
   await write(
     'packages/cli/bin/qim.js',
-    `import { readFileSync } from 'node:fs';
+    `import { readFileSync, writeFileSync } from 'node:fs';
      console.log([...process.argv.slice(2), readFileSync(new URL('../dist/main.ts', import.meta.url), 'utf8')].join(' '));
-     process.exit(7);`,
+     if (process.argv.includes('--stay')) {
+       setInterval(() => {}, 1000);
+       process.on('SIGTERM', () => { writeFileSync('stopped', ''); process.exit(0); });
+     } else process.exit(7);`,
   );
 });
 afterEach(() => rm(root, { recursive: true }));
@@ -113,6 +118,14 @@ test('a lock file that changed is installed again', async () => {
 test('a build that fails ends it, with what failed', async () => {
   await write('scripts/build.mjs', 'process.exit(3);');
   expect(await start()).toEqual({ code: 1, out: '', did: [INSTALLING, 'building', 'npm run build failed'] });
+});
+
+test('a signal to npm alone stops the server too', async () => {
+  await start();
+  const npm = spawn('npm', ['start', '--', '--stay'], { cwd: root, stdio: ['ignore', 'pipe', 'ignore'] });
+  await vi.waitFor(async () => expect(String(await once(npm.stdout, 'data'))).toContain('serve --dev --stay'), { timeout: 30_000 });
+  npm.kill('SIGTERM');
+  await vi.waitFor(() => expect(existsSync(join(root, 'stopped'))).toBe(true), { timeout: 30_000 });
 });
 
 test('an older Node is told what is needed, and nothing is done', async () => {
