@@ -2,10 +2,12 @@
  * A process that opens a data folder, for embedded-open.e2e.test.ts. Speaks one JSON line for each thing that happened.
  *
  * arguments: folder, what to do: `hold` (open and stay), `send` (commit until killed, a line for each acknowledged one),
- * `die-at N` (die by SIGKILL before write N of the first commit)
+ * `die-at N` (die by SIGKILL before write N of the first commit), `fill` (commit until one is refused, then list)
  */
+import { isQimError, SEQ_ZERO } from '@qim/proto';
 import { openEmbeddedStore } from '../src/embedded/open.js';
-import { aliceSays } from './embedded-requests.js';
+import type { Store } from '../src/store.js';
+import { aliceSays, BOB, CHAT } from './embedded-requests.js';
 
 const [folder = '', task = '', step = ''] = process.argv.slice(2);
 
@@ -22,10 +24,27 @@ async function main(): Promise<void> {
   });
   tell({ open: process.pid });
   if (task === 'hold') return;
+  if (task === 'fill') return fill(store);
   for (let n = 1; ; n += 1) {
     const { conversationSeq } = await store.messages.commit(aliceSays(`message-${n}`));
     tell({ acknowledged: conversationSeq });
   }
+}
+
+/** Until the file system takes no more; then says what was refused, and what a list answers all the same. */
+async function fill({ messages }: Store): Promise<void> {
+  let refusals = 0;
+  for (let n = 1; refusals < 3; n += 1) {
+    const large = { ...aliceSays(`message-${n}`), content: { kind: 'text', text: 'x'.repeat(10_000) } } as const;
+    try {
+      tell({ acknowledged: (await messages.commit(large)).conversationSeq });
+    } catch (error) {
+      refusals += 1;
+      tell({ refused: isQimError(error) ? error.code : String(error), cause: String(error instanceof Error && error.cause) });
+    }
+  }
+  const [reading] = await messages.readConversations(CHAT.tenantId, BOB, [{ ...CHAT, watermark: SEQ_ZERO }]);
+  tell({ listed: reading?.kind === 'sound' ? reading.summary.latestConversationSeq : 'damaged' });
 }
 
 // A server stays because of its sockets; this one because of its input.

@@ -11,14 +11,22 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openEmbeddedStore } from '../src/embedded/open.js';
 import type { Store } from '../src/store.js';
 import { damage, skipSequences } from '../src/testing/index.js';
-import { ALICE, aliceSays, BOB, CHAT } from './embedded-requests.js';
+import { dump } from './embedded-dump.js';
+import { aliceSays, BOB, CHAT } from './embedded-requests.js';
 
 const CHILD = fileURLToPath(new URL('./embedded-child.ts', import.meta.url));
+
+const NODE = [process.execPath, '--conditions=@qim/source', '--import', 'tsx', CHILD];
+/** No file of that process grows past 2 MiB, as on a disk that is full. */
+const FILE_BLOCKS_MAX = 4096;
 
 interface Line {
   readonly open?: number;
   readonly acknowledged?: number;
   readonly failed?: string;
+  readonly refused?: string;
+  readonly cause?: string;
+  readonly listed?: number | 'damaged';
 }
 
 class Child {
@@ -26,9 +34,14 @@ class Child {
   readonly #lines: AsyncIterator<string>;
 
   constructor(...args: string[]) {
-    this.#process = spawn(process.execPath, ['--conditions=@qim/source', '--import', 'tsx', CHILD, ...args], {
-      stdio: ['pipe', 'pipe', 'inherit'],
-    });
+    this.#process = spawn(
+      'sh',
+      ['-c', args[1] === 'fill' ? `ulimit -f ${FILE_BLOCKS_MAX}; exec "$@"` : 'exec "$@"', 'sh', ...NODE, ...args],
+      {
+        // LMDB says on the standard error what it could not write.
+        stdio: ['pipe', 'pipe', args[1] === 'fill' ? 'ignore' : 'inherit'],
+      },
+    );
     const { stdout } = this.#process;
     if (stdout === null) throw new Error('the child has an output');
     this.#lines = createInterface({ input: stdout })[Symbol.asyncIterator]();
@@ -148,20 +161,14 @@ describe('an acknowledged message survives the process', () => {
     expect(await store.messages.commit(aliceSays(`message-${last}`))).toMatchObject({ duplicate: true, conversationSeq: last });
   });
 
-  test('killed at each write of a commit: it is there with everything or not at all', async () => {
-    // Eight writes, and after the last one, before it is on the disk.
-    for (let step = 0; step <= 8; step += 1) {
-      const child = start('die-at', String(step));
-      expect(await child.next()).toHaveProperty('open');
-      expect(await child.next(), 'it died').toBeUndefined();
-      const store = await open();
-      expect(await store.messages.readConversation(CHAT.tenantId, CHAT.conversationId, ALICE)).toEqual({
-        facts: undefined,
-        member: undefined,
-      });
-      expect(await store.outbox.backlog()).toMatchObject({ entries: 0 });
-      await store.close();
-    }
+  // Eight writes, numbered from 0, and 8: after the last one, before it is on the disk.
+  test.each([0, 4, 8])('killed before write %i of a commit: nothing of it is there', async (step) => {
+    const child = start('die-at', String(step));
+    expect(await child.next()).toHaveProperty('open');
+    expect(await child.next(), 'it died').toBeUndefined();
+    expect(await dump(folder)).toEqual(['m:format = 1 1']);
+    const store = await open();
+    expect((await store.messages.commit(aliceSays('message-1'))).conversationSeq).toBe(1);
   });
 
   test('what was not delivered before the kill is delivered after it', async () => {
@@ -174,6 +181,29 @@ describe('an acknowledged message survives the process', () => {
     if (lease === undefined) throw new Error('nobody else holds it');
     const { entries } = await outbox.read([lease], 0, new AbortController().signal);
     expect(entries[0]).toMatchObject({ kind: 'created', conversationSeq: 1, conversationId: CHAT.conversationId });
+  });
+});
+
+describe('a disk that is full', () => {
+  test('refuses commits, loses none that was acknowledged, and reads go on', async () => {
+    const server = start('fill');
+    let acknowledged = 0;
+    const refused: Line[] = [];
+    let line = await server.next();
+    for (; line !== undefined && line.listed === undefined; line = await server.next()) {
+      acknowledged = line.acknowledged ?? acknowledged;
+      if (line.refused !== undefined) refused.push(line);
+    }
+    expect(acknowledged).toBeGreaterThan(10);
+    expect(refused.map(({ refused: code }) => code)).toEqual(['StoreUnavailable', 'StoreUnavailable', 'StoreUnavailable']);
+    expect(refused[0]?.cause).toMatch(/Input\/output error|File too large/);
+    expect(line?.listed).toBe(acknowledged);
+    await server.kill();
+
+    const store = await open();
+    const [reading] = await store.messages.readConversations(CHAT.tenantId, BOB, [{ ...CHAT, watermark: SEQ_ZERO }]);
+    expect(reading).toMatchObject({ kind: 'sound', summary: { latestConversationSeq: acknowledged, unreadCount: acknowledged } });
+    expect((await store.messages.commit(aliceSays('with room again'))).conversationSeq).toBe(acknowledged + 1);
   });
 });
 

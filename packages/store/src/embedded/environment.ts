@@ -12,6 +12,7 @@
 
 import { EMBEDDED_BATCH_MAX, EXACT_UNREAD_SCAN_LIMIT, RECORD_INLINE_BYTES_MAX, STORE_COMMANDS_WAITING_MAX } from '@qim/proto';
 import { open, type RootDatabase } from 'lmdb';
+import { nextTurn } from '../clock.js';
 import { unavailable } from '../errors.js';
 import { type KeyRange, NUMBER_BYTES, writeNumber } from './keys.js';
 
@@ -69,6 +70,8 @@ export class Environment {
       keyEncoding: 'binary',
       // A commit resolves when it is on the disk, not before.
       overlappingSync: false,
+      // Writes are grouped here; lmdb's own grouping leaves a promise unhandled when a commit fails, as on a full disk.
+      eventTurnBatching: false,
       mapSize: mapBytes,
       permissionsMode: 0o600,
       maxDbs: 1,
@@ -154,13 +157,13 @@ export class Environment {
         failures = this.#runTogether(batch);
       });
     } catch (error) {
-      ignoreCommitError(error);
+      const cause = await causeOf(error);
       // The transaction never began: what waits would wait for ever.
       if (batch.length === 0) {
         batch = this.#waiting.splice(0);
         this.#scheduled = false;
       }
-      failures = batch.map(() => error);
+      failures = batch.map(() => cause);
     }
     for (const listener of this.#flushListeners) listener();
     for (const [i, waiting] of batch.entries()) waiting.settle(failures[i]);
@@ -272,9 +275,11 @@ function rangeOptions({ start, end }: KeyRange, limit: number, order: 'ascending
   return { start: end, end: start, limit, reverse: true, exclusiveStart: true, inclusiveEnd: true };
 }
 
-/** lmdb tells the cause of a failed commit by a promise of its own, which must not be left unhandled. */
-function ignoreCommitError(error: unknown): void {
-  if (error instanceof Error && 'commitError' in error && error.commitError instanceof Promise) error.commitError.catch(() => {});
+/** lmdb tells the cause of a failed commit, such as a full disk, by a promise beside the error. */
+async function causeOf(error: unknown): Promise<unknown> {
+  if (!(error instanceof Error && 'commitError' in error && error.commitError instanceof Promise)) return error;
+  const told = error.commitError.catch((cause: unknown) => cause);
+  return (await Promise.race([told, nextTurn()])) ?? error;
 }
 
 /** The same bytes: lmdb's types know Buffers. */

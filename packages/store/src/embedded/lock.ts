@@ -7,40 +7,47 @@
  * so that of two that start at once exactly one wins. No file needs to be removed by hand, ever, and a process number
  * that was given to another process means nothing.
  */
+
+import { isQimError } from '@qim/proto';
 import { open, type RootDatabase, type Transaction } from 'lmdb';
-import { MessageStoreError } from '../errors.js';
+import { MessageStoreError, unavailable } from '../errors.js';
 
 const OWNER = Buffer.from('owner', 'latin1');
 
 export interface ServerLock {
-  release(): Promise<void>;
+  readonly release: () => Promise<void>;
 }
 
 /** @throws StoreUnavailable when a living process holds it; the error names the process */
 export async function lockForServer(file: string, folder: string): Promise<ServerLock> {
   const db = openLock(file);
-  let reader: Transaction;
+  let reader: Transaction | undefined;
+  const release = async (): Promise<void> => {
+    reader?.done();
+    await db.close();
+  };
   try {
-    reader = db.useReadTransaction();
+    reader = hold(db, folder);
+    const owner = takeOver(db);
+    if (owner !== undefined) throw heldBy(`process ${owner}`, folder);
+    return { release };
+  } catch (error) {
+    await release();
+    throw isQimError(error) ? error : unavailable(`the lock of the data folder ${folder}`, error);
+  }
+}
+
+/** A line of this process in the table of readers. */
+function hold(db: RootDatabase<Buffer, Buffer>, folder: string): Transaction {
+  try {
+    const reader = db.useReadTransaction();
     // The transaction is begun by its first read.
     db.get(OWNER, { transaction: reader });
+    return reader;
   } catch (error) {
-    await db.close();
     // Another process with the same number, as in another container: its lock stands on this very line.
     throw heldBy('another process', folder, error);
   }
-  const holder = takeOver(db);
-  if (holder !== undefined) {
-    reader.done();
-    await db.close();
-    throw heldBy(`process ${holder}`, folder);
-  }
-  return {
-    async release() {
-      reader.done();
-      await db.close();
-    },
-  };
 }
 
 /** The living owner, or undefined: it is this process now. */
