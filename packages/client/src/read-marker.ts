@@ -16,6 +16,7 @@ export class ReadMarker {
   readonly #options: ReadMarkerOptions;
   readonly #asked = new Map<string, number>();
   #cancelTimer: (() => void) | undefined;
+  #sentAtMs = Number.NEGATIVE_INFINITY;
   #running = false;
   #closed = false;
 
@@ -44,7 +45,10 @@ export class ReadMarker {
 
   #soon(): void {
     if (this.#closed || this.#running || this.#asked.size === 0) return;
-    this.#cancelTimer ??= this.#options.environment.schedule(MARK_READ_DELAY_MS, () => {
+    const { environment } = this.#options;
+    // The first of a while goes at once, so that no badge lights up for what is being looked at.
+    const pause = Math.max(0, this.#sentAtMs + MARK_READ_DELAY_MS - environment.now());
+    this.#cancelTimer ??= environment.schedule(pause, () => {
       this.#cancelTimer = undefined;
       void this.#run();
     });
@@ -52,6 +56,7 @@ export class ReadMarker {
 
   async #run(): Promise<void> {
     this.#running = true;
+    this.#sentAtMs = this.#options.environment.now();
     const kept = await Promise.all([...this.#asked].map(([conversationId, seq]) => this.#send(conversationId, seq)));
     this.#running = false;
     // One that could not be sent waits for `flush`; what came meanwhile goes now.

@@ -31,7 +31,7 @@ export function ChatPage({ onSignOut }: { readonly onSignOut: () => void }): Rea
       <div className="flex min-h-0 flex-1">
         <section
           aria-label="Your conversations"
-          className={`w-full flex-col border-r border-line bg-pane md:flex md:w-80 lg:w-96 ${isOpen ? 'hidden' : 'flex'}`}
+          className={`w-full flex-col border-line bg-pane md:flex md:border-r md:w-80 lg:w-96 ${isOpen ? 'hidden' : 'flex'}`}
         >
           <header className="flex h-16 shrink-0 items-center gap-2 border-b border-line px-4">
             <Avatar name={userId} small />

@@ -49,10 +49,14 @@ export function ConversationPane({ conversationId, onClose }: ConversationPanePr
         )}
       </PaneHeader>
       {snapshot.status === 'error' && (
-        <div role="alert" className="border-b border-line bg-warn-soft text-warn">
-          <Notice action="Try again" onAction={open.retry}>
-            {errorText(snapshot.error)}
-          </Notice>
+        <div
+          role="alert"
+          className="flex items-center justify-between gap-4 border-b border-line bg-warn-soft px-4 py-2 text-sm text-warn sm:px-6"
+        >
+          {errorText(snapshot.error)}
+          <button type="button" className="shrink-0 font-medium underline" onClick={open.retry}>
+            Try again
+          </button>
         </div>
       )}
       {isRemoved ? (

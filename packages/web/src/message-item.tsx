@@ -25,23 +25,27 @@ export const MessageItem = memo(function MessageItem(props: MessageItemProps): R
   }
   const isOwn = senderUserId === userId;
   const isGone = status === 'recalled' || status === 'deleted';
+  const isNamed = showSender && !isOwn && !continues && !isGone;
   return (
     <Row message={message} className={`group flex items-end gap-2 ${continues ? 'mt-0.5' : 'mt-3'} ${isOwn ? 'flex-row-reverse' : ''}`}>
       <div
         className={`max-w-[85%] min-w-0 rounded-2xl px-3.5 py-2 sm:max-w-[70%] ${isOwn ? 'rounded-br-md bg-own' : 'rounded-bl-md border border-line bg-other'}`}
       >
-        {showSender && !isOwn && !continues && <p className="text-sm font-semibold text-accent">{senderUserId}</p>}
-        {!showSender && <span className="sr-only">{isOwn ? 'You' : senderUserId}: </span>}
-        {showSender && isOwn && <span className="sr-only">You: </span>}
-        {isGone ? (
-          <p className="text-muted italic">{goneText(status, isOwn, senderUserId)}</p>
+        {isNamed ? (
+          <p className="text-sm font-semibold text-accent">{senderUserId}</p>
         ) : (
-          <p className="break-words whitespace-pre-wrap">{contentText(content)}</p>
+          <span className="sr-only">{isOwn ? 'You' : senderUserId}: </span>
         )}
-        <p className="mt-0.5 text-right text-xs text-muted">
-          {status === 'edited' && 'edited · '}
-          <time dateTime={new Date(message.committedAtMs).toISOString()}>{clockTime(message.committedAtMs)}</time>
-        </p>
+        {/* The time beside a short text, below a long one. */}
+        <div className="flex flex-wrap items-end justify-end gap-x-3">
+          <p className={`min-w-0 grow break-words whitespace-pre-wrap ${isGone ? 'text-muted italic' : ''}`}>
+            {isGone ? goneText(status, isOwn, senderUserId) : contentText(content)}
+          </p>
+          <p className="text-xs text-muted">
+            {status === 'edited' && 'edited · '}
+            <time dateTime={new Date(message.committedAtMs).toISOString()}>{clockTime(message.committedAtMs)}</time>
+          </p>
+        </div>
       </div>
       {isOwn && !isGone && <Actions {...props} />}
     </Row>

@@ -15,8 +15,10 @@ export function OutgoingItem({ message }: { readonly message: OutgoingMessage })
       <div
         className={`max-w-[85%] rounded-2xl rounded-br-md px-3.5 py-2 sm:max-w-[70%] ${isFailed ? 'border border-danger' : 'bg-own opacity-70'}`}
       >
-        <p className="break-words whitespace-pre-wrap">{content.kind === 'text' ? content.text : ''}</p>
-        {!isFailed && <p className="mt-0.5 text-right text-xs text-muted">sending…</p>}
+        <div className="flex flex-wrap items-end justify-end gap-x-3">
+          <p className="line-clamp-[12] min-w-0 grow break-words whitespace-pre-wrap">{content.kind === 'text' ? content.text : ''}</p>
+          {!isFailed && <p className="text-xs text-muted">sending…</p>}
+        </div>
       </div>
       {isFailed && (
         <p role="alert" className="mt-1 text-sm text-danger">

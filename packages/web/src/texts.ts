@@ -96,7 +96,7 @@ const ERROR_TEXTS: Readonly<Record<string, string>> = {
   RECALL_WINDOW_PASSED: 'It is too late to recall this message.',
   PAYLOAD_TOO_LARGE: 'This is too long.',
   RATE_LIMITED: 'Too much at once. Wait a moment.',
-  CORRUPT_RECORD: 'Stored data of this conversation is damaged. Whoever runs the server can look with “qim fsck”.',
+  CORRUPT_RECORD: 'Stored data of this conversation is damaged. Whoever runs the server has to look at it.',
   UNSUPPORTED_VERSION: 'Stored data of this conversation was written by a newer version of the server.',
   STORE_UNAVAILABLE: 'The server cannot reach its store. Try again in a moment.',
 };

@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { loadConfig, type RunningServer, serverIo, startServer } from '@qim/server';
+import { loadConfig, type RunningServer, type ServerIo, serverIo, startServer } from '@qim/server';
 
 export interface RealServer {
   readonly url: string;
@@ -15,14 +15,15 @@ export interface RealServer {
   end(): Promise<void>;
 }
 
-export async function startRealServer(): Promise<RealServer> {
+/** `more` in place of what the real world gives, such as another page. */
+export async function startRealServer(more: Partial<ServerIo> = {}): Promise<RealServer> {
   const data = await mkdtemp(join(tmpdir(), 'qim-e2e-'));
   const errors: string[] = [];
   let running: RunningServer | undefined;
   let port = '0';
   const start = async (): Promise<void> => {
     const config = loadConfig({ flags: { dev: 'true', port, data, logLevel: 'warn' }, environment: {} });
-    running = await startServer(config, serverIo({ out: () => {}, err: (line) => errors.push(line) }));
+    running = await startServer(config, { ...serverIo({ out: () => {}, err: (line) => errors.push(line) }), ...more });
     port = String(running.port);
   };
   const stop = async (): Promise<void> => {

@@ -1,0 +1,77 @@
+import { MARK_READ_DELAY_MS, READ_MARKS_WAITING_MAX } from '@qim/proto';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { environmentFrom } from '../src/environment.js';
+import { clientError, QimClientError } from '../src/errors.js';
+import { ReadMarker } from '../src/read-marker.js';
+import { FakeSocket } from './support/fake-socket.js';
+
+let calls: [string, number][];
+let answer: () => Promise<number>;
+let held: Map<string, number>;
+let marker: ReadMarker;
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  calls = [];
+  held = new Map();
+  answer = () => Promise.resolve(0);
+  marker = new ReadMarker({
+    api: {
+      markRead: (id, seq) => {
+        calls.push([id, seq]);
+        return answer();
+      },
+    },
+    environment: environmentFrom({ WebSocket: FakeSocket }),
+    heldMark: (id) => held.get(id),
+    marked: () => {},
+  });
+});
+
+afterEach(() => {
+  marker.close();
+  vi.useRealTimers();
+});
+
+async function pass(ms: number): Promise<void> {
+  await vi.advanceTimersByTimeAsync(ms);
+}
+
+test('the first mark goes at once, those that follow closely as one', async () => {
+  marker.shown('g_1', 1);
+  await pass(0);
+  for (const seq of [2, 4, 3]) marker.shown('g_1', seq);
+  await pass(MARK_READ_DELAY_MS - 1);
+  expect(calls).toEqual([['g_1', 1]]);
+  await pass(1);
+  expect(calls).toEqual([
+    ['g_1', 1],
+    ['g_1', 4],
+  ]);
+});
+
+test('what the list has as read already is not asked for', async () => {
+  held.set('g_1', 5);
+  marker.shown('g_1', 5);
+  await pass(MARK_READ_DELAY_MS);
+  expect(calls).toEqual([]);
+});
+
+test('a mark that could not be sent waits for the link, and one that is refused is let go', async () => {
+  answer = () => Promise.reject(clientError('CONNECTION_LOST', 'lost', true));
+  marker.shown('g_1', 1);
+  await pass(MARK_READ_DELAY_MS * 3);
+  expect(calls.length).toBe(1);
+  answer = () => Promise.reject(new QimClientError({ code: 'not_found', reason: 'NOT_MEMBER', message: 'no' }));
+  marker.flush();
+  await pass(MARK_READ_DELAY_MS);
+  marker.flush();
+  await pass(MARK_READ_DELAY_MS);
+  expect(calls.length).toBe(2);
+});
+
+test('marks of as many conversations wait as the bound says; one more is dropped', async () => {
+  for (let n = 0; n <= READ_MARKS_WAITING_MAX; n += 1) marker.shown(`g_${n}`, 1);
+  await pass(0);
+  expect(calls.length).toBe(READ_MARKS_WAITING_MAX);
+});
