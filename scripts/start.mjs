@@ -9,6 +9,8 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { lockHash, ROOT, readStamp, sourceHash, writeStamp } from './build-stamp.mjs';
 
+/** How often to look whether the npm that ran us is still there. */
+const PARENT_CHECK_MS = 500;
 const NODE_MIN = { major: 20, minor: 19 };
 
 /** @param {string} text */
@@ -48,7 +50,22 @@ function isBuilt() {
   return packages.every((name) => existsSync(join(ROOT, 'packages', name, 'dist'))) && readStamp('built') === sourceHash();
 }
 
+/**
+ * A signal to npm ends the shell between npm and this process, and does not come here: the server would go on without
+ * anybody, and keep the port and the data folder. So the end of that shell is taken for the signal.
+ */
+function stopWithNpm() {
+  const { ppid } = process;
+  const timer = setInterval(() => {
+    if (process.ppid === ppid) return;
+    clearInterval(timer);
+    process.kill(process.pid, 'SIGTERM');
+  }, PARENT_CHECK_MS);
+  timer.unref();
+}
+
 checkNode();
+if (process.env.npm_lifecycle_event !== undefined) stopWithNpm();
 if (!isInstalled()) {
   say('installing what package-lock.json names; this happens once');
   npm(['ci']);

@@ -6,7 +6,7 @@ import { cp, mkdir, mkdtemp, readFile, rm, utimes, writeFile } from 'node:fs/pro
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 
 const SCRIPTS = fileURLToPath(new URL('../../scripts/', import.meta.url));
 
@@ -123,6 +123,7 @@ test('a build that fails ends it, with what failed', async () => {
 test('a signal to npm alone stops the server too', async () => {
   await start();
   const npm = spawn('npm', ['start', '--', '--stay'], { cwd: root, stdio: ['ignore', 'pipe', 'ignore'] });
+  onTestFinished(() => void npm.kill('SIGKILL'));
   await vi.waitFor(async () => expect(String(await once(npm.stdout, 'data'))).toContain('serve --dev --stay'), { timeout: 30_000 });
   npm.kill('SIGTERM');
   await vi.waitFor(() => expect(existsSync(join(root, 'stopped'))).toBe(true), { timeout: 30_000 });

@@ -46,6 +46,8 @@ async function start(config: Config, io: ServerIo, log: Log, lifecycle: Lifecycl
   if (config.roles.includes('push')) {
     lifecycle.started('push', RELEASE_DEADLINE_MS, () => push.stop());
     await push.start();
+  } else if (config.roles.includes('gateway')) {
+    log.warn({ roles: config.roles }, 'without the role push this process sends no events: devices here learn of messages when they list');
   }
   lifecycle.started('gateway', config.drainTimeout + RELEASE_DEADLINE_MS, () => gateway.stop(config.drainTimeout));
   const { url: origin, port } = await listen(gateway, config);

@@ -4,11 +4,12 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { CloseCode } from '@qim/proto';
+import { CloseCode, RELEASE_DEADLINE_MS } from '@qim/proto';
 import type { Store } from '@qim/store';
 import { openMemoryStore } from '@qim/store/memory';
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
+import { realClock } from '../src/clock.js';
 import { loadConfig } from '../src/config.js';
 import { StartError, type StartErrorCode } from '../src/errors.js';
 import { startServer } from '../src/server.js';
@@ -205,6 +206,14 @@ test('what does not finish within --drain-timeout is cut, and the stop ends', as
   await gated.entered;
   await server.stop();
   expect(await cut).not.toBe(200);
+});
+
+test('a store that does not close is given up after RELEASE_DEADLINE_MS, and that is logged', async () => {
+  const store = { ...openMemoryStore(), close: () => new Promise<void>(() => {}) };
+  const sleep = (ms: number, signal: AbortSignal) => (ms === RELEASE_DEADLINE_MS ? Promise.resolve() : realClock.sleep(ms, signal));
+  const server = await startTestServer({ roles: 'session', logLevel: 'error' }, { store, sleep });
+  await server.stop();
+  expect(server.lines.err.join('\n')).toContain('a part did not stop cleanly');
 });
 
 test('two servers on one port-less configuration live side by side in one process', async () => {
