@@ -1,5 +1,5 @@
 /** The suites that every backend passes. A backend's test file calls each of them with a way to open it. */
-export type { BackendUnderTest, OpenedBackend } from './backend.js';
+export type { BackendUnderTest } from './backend.js';
 
 import { amending } from './amend.js';
 import type { BackendUnderTest } from './backend.js';

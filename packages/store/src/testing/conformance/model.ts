@@ -4,7 +4,7 @@
  * Only what the two cannot share is left out: clocks. A seed that fails is in the name of the case; the same seed makes
  * the same run.
  */
-import { ControlKind, HistoryVisibility, type MessageRecord, MessageStatus, MessageType, parseActivityId, type UserId } from '@qim/proto';
+import { ControlKind, HistoryVisibility, MessageStatus, MessageType, parseActivityId, type UserId } from '@qim/proto';
 import { uuidv7 } from 'uuidv7';
 import { expect } from 'vitest';
 import { openMemoryStore } from '../../memory/open.js';
@@ -46,108 +46,129 @@ function withoutTimes(value: unknown): unknown {
   return Object.fromEntries(kept.map(([key, item]) => [key, withoutTimes(item)]));
 }
 
-class Twins {
-  readonly #stores: readonly [Store, Store];
+/** One conversation on both stores, and what is done to it. */
+class Run {
+  readonly #fixture: Fixture;
+  readonly #model = openMemoryStore();
+  readonly #roll: (n: number) => number;
+  readonly #owner: UserId;
+  readonly #users: readonly UserId[];
+  readonly #sent: CommitRequest[] = [];
+  readonly #chat: Chat;
 
-  constructor(backend: Store, model: Store) {
-    this.#stores = [backend, model];
+  private constructor(fixture: Fixture, chat: Chat, users: readonly [UserId, ...UserId[]], roll: (n: number) => number) {
+    this.#fixture = fixture;
+    this.#chat = chat;
+    this.#roll = roll;
+    this.#users = users;
+    [this.#owner] = users;
+  }
+
+  static async start(fixture: Fixture, seed: number): Promise<Run> {
+    const roll = dice(seed);
+    const [owner, bob, carol, dave] = [fixture.user('alice'), fixture.user('bob'), fixture.user('carol'), fixture.user('dave')];
+    const historyVisibility = roll(2) === 0 ? HistoryVisibility.FromJoining : HistoryVisibility.All;
+    const chat = await fixture.group(owner, [bob, carol], { historyVisibility });
+    const run = new Run(fixture, chat, [owner, bob, carol, dave], roll);
+    // The model gets the very record that made the group.
+    const { messageId, activityId, clientMessageId, content } = await chat.record(1);
+    const first = chat.request(owner, { type: MessageType.Control, content });
+    await run.#model.messages.commit({ ...first, messageId, activityId, clientMessageId });
+    return run;
+  }
+
+  #one<T>(items: readonly T[]): T {
+    return items[this.#roll(items.length)] as T;
   }
 
   /** Asks both; they must agree. */
-  async ask(what: (store: Store) => Promise<unknown>, note: string): Promise<Answer> {
-    const [backend, model] = this.#stores;
-    const expected = await answerOf(what(model));
-    const actual = await answerOf(what(backend));
+  async #ask(what: (store: Store) => Promise<unknown>, note: string): Promise<void> {
+    const expected = await answerOf(what(this.#model));
+    const actual = await answerOf(what(this.#fixture.store));
     expect(withoutTimes(actual), note).toEqual(withoutTimes(expected));
-    return actual;
   }
-}
 
-async function run(fixture: Fixture, seed: number): Promise<void> {
-  const roll = dice(seed);
-  const model = openMemoryStore();
-  const twins = new Twins(fixture.store, model);
-  const users = ['alice', 'bob', 'carol', 'dave'].map((name) => fixture.user(name));
-  const one = <T>(items: readonly T[]): T => items[roll(items.length)] as T;
-  const historyVisibility = one([HistoryVisibility.FromJoining, HistoryVisibility.All]);
-  const chat = await fixture.group(users[0] as UserId, users.slice(1, 3), { historyVisibility });
-  // The model gets the very record that made the group.
-  const { messageId, activityId, clientMessageId } = await chat.record(1);
-  const userIds = users.slice(0, 3);
-  const first = { type: MessageType.Control, content: control({ kind: ControlKind.Created, title: 'a group', userIds }) };
-  await model.messages.commit({ ...chat.request(users[0] as UserId, first), messageId, activityId, clientMessageId });
-
-  const sent: CommitRequest[] = [];
-  for (let step = 0; step < STEPS; step += 1) {
-    const note = `seed ${seed}, step ${step}`;
-    const what = roll(10);
-    if (what < 6) await twins.ask(commitOf(chat, users, one, roll, sent), note);
-    else if (what < 8) await amendOne(fixture, chat, twins, one, note);
-    else if (what === 8) await skipOne(fixture, chat, model, roll(3) === 0 ? 250 : roll(20));
-    else await compare(chat, users, twins, note);
+  async step(note: string): Promise<void> {
+    const what = this.#roll(10);
+    if (what < 6) await this.#commit(note);
+    else if (what < 8) await this.#amend(note);
+    else if (what === 8) await this.#skip();
+    else await this.compare(note);
   }
-  await compare(chat, users, twins, `seed ${seed}, end`);
-}
 
-type One = <T>(items: readonly T[]) => T;
+  async #commit(note: string): Promise<void> {
+    const content = text('x'.repeat(this.#one([3, 900, 5_000])));
+    const plain = this.#chat.request(this.#one(this.#users), { type: this.#one([1, 2, 4711]), content });
+    const mentions = { userIds: this.#users.filter(() => this.#roll(3) === 0), all: this.#roll(5) === 0 };
+    const title = control({ kind: ControlKind.Title, title: 't' });
+    const request = this.#one<CommitRequest>([
+      { ...plain, mentions },
+      plain,
+      this.#sent.length > 0 ? { ...this.#one(this.#sent), ...(this.#roll(4) === 0 && { content: text('other') }) } : plain,
+      { ...plain, type: MessageType.Control, content: title, needs: this.#one(['member', 'admin']) },
+      { ...plain, type: MessageType.Control, change: { kind: this.#one(['join', 'leave'] as const), userIds: [this.#one(this.#users)] } },
+    ]);
+    this.#sent.push(request);
+    await this.#ask(({ messages }) => messages.commit(request), note);
+  }
 
-function commitOf(chat: Chat, users: readonly UserId[], one: One, roll: (n: number) => number, sent: CommitRequest[]) {
-  const sender = one(users);
-  const plain = chat.request(sender, { type: one([1, 2, 4711]), content: text('x'.repeat(one([3, 900, 5_000]))) });
-  const mentions = { userIds: users.filter(() => roll(3) === 0), all: roll(5) === 0 };
-  const requests: readonly CommitRequest[] = [
-    { ...plain, mentions },
-    plain,
-    sent.length > 0 ? { ...one(sent), ...(roll(4) === 0 && { content: text('other') }) } : plain,
-    { ...plain, type: MessageType.Control, content: control({ kind: ControlKind.Title, title: 't' }), needs: one(['member', 'admin']) },
-    { ...plain, type: MessageType.Control, change: { kind: one(['join', 'leave'] as const), userIds: [one(users)] } },
-  ];
-  const request = one(requests);
-  sent.push(request);
-  return (store: Store) => store.messages.commit(request);
-}
+  async #amend(note: string): Promise<void> {
+    const head = await this.#head();
+    const sequences = Array.from({ length: 5 }, (_, i) => head - i).filter((value) => value > 0);
+    const { tenantId, conversationId } = this.#chat;
+    const named = [seq(this.#one(sequences))];
+    const [message] = await this.#fixture.store.messages.readMessages(tenantId, conversationId, named);
+    const target = message?.record;
+    if (target === undefined || target.status === MessageStatus.Recalled || target.status === MessageStatus.Deleted) return;
+    const request = {
+      actor: target.sender.userId,
+      needs: 'member',
+      activityId: parseActivityId(uuidv7()),
+      status: this.#one([MessageStatus.Edited, MessageStatus.Recalled, MessageStatus.Deleted] as const),
+      content: text(this.#one(['edited', 'y'.repeat(3_000)])),
+      mentions: NO_MENTIONS,
+    } as const;
+    // Each side gets its own target: the two differ in their times alone.
+    await this.#ask(async ({ messages }) => {
+      const [own] = await messages.readMessages(tenantId, conversationId, named);
+      return own && messages.amend({ ...request, target: own.record });
+    }, note);
+  }
 
-async function amendOne(fixture: Fixture, chat: Chat, twins: Twins, one: One, note: string): Promise<void> {
-  const [owner] = chat.create?.members ?? [];
-  if (owner === undefined) return;
-  const { facts } = await chat.messages.readConversation(chat.tenantId, chat.conversationId, owner.userId);
-  const sequences = Array.from({ length: 5 }, (_, i) => (facts?.lastSequence ?? 0) - i).filter((value) => value > 0);
-  const [message] = await fixture.store.messages.readMessages(chat.tenantId, chat.conversationId, [seq(one(sequences))]);
-  const target: MessageRecord | undefined = message?.record;
-  if (target === undefined || target.status === MessageStatus.Recalled || target.status === MessageStatus.Deleted) return;
-  const status = one([MessageStatus.Edited, MessageStatus.Recalled, MessageStatus.Deleted] as const);
-  const activityId = parseActivityId(uuidv7());
-  const content = text(one(['edited', 'y'.repeat(3_000)]));
-  const request = { actor: target.sender.userId, needs: 'member', activityId, status, content, mentions: NO_MENTIONS } as const;
-  // Each side gets its own target: the two differ in their times alone.
-  await twins.ask(async (store) => {
-    const [own] = await store.messages.readMessages(chat.tenantId, chat.conversationId, [target.conversationSeq]);
-    return own && store.messages.amend({ ...request, target: own.record });
-  }, note);
-}
+  async #skip(): Promise<void> {
+    const count = this.#roll(3) === 0 ? 250 : this.#roll(20);
+    await this.#fixture.backend.skipSequences(this.#chat, count);
+    this.#model.testing.skipSequences(this.#chat.tenantId, this.#chat.conversationId, count);
+  }
 
-async function skipOne(fixture: Fixture, chat: Chat, model: ReturnType<typeof openMemoryStore>, count: number): Promise<void> {
-  await fixture.backend.skipSequences(chat, count);
-  model.testing.skipSequences(chat.tenantId, chat.conversationId, count);
-}
+  async #head(): Promise<number> {
+    const { facts } = await this.#chat.messages.readConversation(this.#chat.tenantId, this.#chat.conversationId, this.#owner);
+    return facts?.lastSequence ?? 0;
+  }
 
-/** Everything that a reader can ask. */
-async function compare(chat: Chat, users: readonly UserId[], twins: Twins, note: string): Promise<void> {
-  const { tenantId, conversationId } = chat;
-  await twins.ask(async ({ messages }) => [...(await messages.readMembers(tenantId, conversationId))], note);
-  const { facts } = await chat.messages.readConversation(tenantId, conversationId, users[0] as UserId);
-  const head = facts?.lastSequence ?? 0;
-  const watermarks = [0, 1, head - 201, head - 200, head - 199, head - 7, head - 1, head, head + 1].filter((value) => value >= 0);
-  const states = watermarks.map((watermark) => ({ conversationId, watermark: seq(watermark) }));
-  for (const userId of users) {
-    await twins.ask(({ messages }) => messages.readConversations(tenantId, userId, states), note);
-    for (const position of ['newest', { after: seq(head >> 1) }, { before: seq(Math.max(1, head - 3)) }] as const) {
-      const query = { tenantId, userId, conversationId, clearedSeq: seq(head >> 2), position, limit: 9 };
-      await twins.ask(({ messages }) => messages.readHistory(query), note);
+  /** Everything that a reader can ask. */
+  async compare(note: string): Promise<void> {
+    const { tenantId, conversationId } = this.#chat;
+    await this.#ask(async ({ messages }) => [...(await messages.readMembers(tenantId, conversationId))], note);
+    const head = await this.#head();
+    const watermarks = [0, 1, head - 201, head - 200, head - 199, head - 7, head - 1, head, head + 1].filter((value) => value >= 0);
+    const states = watermarks.map((watermark) => ({ conversationId, watermark: seq(watermark) }));
+    for (const userId of this.#users) {
+      await this.#ask(({ messages }) => messages.readConversations(tenantId, userId, states), note);
+      for (const position of ['newest', { after: seq(head >> 1) }, { before: seq(Math.max(1, head - 3)) }] as const) {
+        const query = { tenantId, userId, conversationId, clearedSeq: seq(head >> 2), position, limit: 9 };
+        await this.#ask(({ messages }) => messages.readHistory(query), note);
+      }
     }
   }
 }
 
+async function runSeed(fixture: Fixture, seed: number): Promise<void> {
+  const run = await Run.start(fixture, seed);
+  for (let step = 0; step < STEPS; step += 1) await run.step(`seed ${seed}, step ${step}`);
+  await run.compare(`seed ${seed}, end`);
+}
+
 export const asTheModel: Cases = Object.fromEntries(
-  Array.from({ length: SEEDS }, (_, i) => [`seed ${i + 1}`, (fixture: Fixture) => run(fixture, i + 1)]),
+  Array.from({ length: SEEDS }, (_, i) => [`seed ${i + 1}`, (fixture: Fixture) => runSeed(fixture, i + 1)]),
 );
