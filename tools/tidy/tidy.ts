@@ -29,9 +29,9 @@ export const TREE_RULES: readonly TreeRule[] = [packageReadme, frontDoor, exactV
 
 const BINARY = /\.(png|jpe?g|ico|woff2?|binpb|bin|dat|golden)$/;
 
+/** Of pictures and the like only that they are there is known. */
 export async function readFiles(root: string, paths: readonly string[]): Promise<SourceFile[]> {
-  const texts = paths.filter((path) => !BINARY.test(path));
-  return Promise.all(texts.map(async (path) => ({ path, text: await readFile(join(root, path), 'utf8') })));
+  return Promise.all(paths.map(async (path) => ({ path, text: BINARY.test(path) ? '' : await readFile(join(root, path), 'utf8') })));
 }
 
 /** Problems, one a line, each with what to do instead; empty when the tree is tidy. */

@@ -33,7 +33,7 @@ export const keyLiteral: Rule = {
 
 const BRANDS = 'TenantId|UserId|DeviceId|ConversationId|ConversationSeq|MessageId|ActivityId|ClientMessageId';
 /** The two doors: the parse functions, and what turns stored bytes into values. */
-const DOORS = /^packages\/(proto\/src\/ids|store\/src\/message\/[a-z0-9-]+)\.ts$/;
+const DOORS = /^packages\/(proto\/src\/ids|store\/src\/(message\/[a-z0-9-]+|redis\/(commit-results|directory|outbox)))\.ts$/;
 
 export const brandCast: Rule = {
   name: 'brand-cast',
