@@ -22,7 +22,7 @@ describe('keys', () => {
   const chat = new ConversationKeys(T0, parseConversationId('g_1'));
 
   test('sequences sort as numbers', () => {
-    const sequences = [1, 255, 256, 65_536, 2 ** 32 - 1, 2 ** 32, 2 ** 40 + 7, SEQ_MAX].map(seq);
+    const sequences = [1, 255, 256, 65_536, 2 ** 32 - 1, 2 ** 32, 2 ** 40 + 7, SEQ_MAX].map((each) => seq(each));
     const keys = sequences.map((each) => chat.index(each));
     expect([...keys].sort(Buffer.compare)).toEqual(keys);
     expect(keys.map((each) => counterFrom(each.subarray(-8)))).toEqual(sequences);
