@@ -28,6 +28,8 @@ export const HISTORY_PAGE_SIZE_DEFAULT = 50;
 export const HISTORY_PAGE_SIZE_MAX = 200;
 /** A page ends before it holds more bodies than this, so that 200 messages of 64 KiB never travel in one answer. */
 export const HISTORY_PAGE_BYTES_MAX = 1024 * 1024;
+/** What a stored body holds besides its content at most: device, client message id, 100 mentions, replyTo, lengths: 6.8 KiB. */
+export const BODY_OVERHEAD_BYTES_MAX = 8 * 1024;
 export const MEMBERS_PAGE_SIZE = 200;
 /** A page token is a position, never a document. */
 export const PAGE_TOKEN_CHARS_MAX = 512;

@@ -5,6 +5,12 @@ export function systemNow(): number {
   return Date.now();
 }
 
+/** Calls `run` once after `ms`; what is returned calls it off. */
+export function afterMs(ms: number, run: () => void): () => void {
+  const timer = setTimeout(run, ms);
+  return () => clearTimeout(timer);
+}
+
 /** Lets whatever else the process has to do have its turn. */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => {

@@ -2,7 +2,7 @@
  * The seed's verification plan (section 7) on a real Redis, case by case, and its reading algorithm (section 4) as the
  * server's own command log tells it.
  */
-import { EXACT_UNREAD_SCAN_LIMIT, LEGACY_TENANT_ID, MessageStatus, SEQ_ZERO, type UserId } from '@qim/proto';
+import { DEDUP_WEEK_MS, EXACT_UNREAD_SCAN_LIMIT, LEGACY_TENANT_ID, MessageStatus, SEQ_ZERO, type UserId } from '@qim/proto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { KeySpace, userKeys } from '../src/redis/keys.js';
 import type { CommandLog, LoggedCommand } from '../src/testing/command-log.js';
@@ -208,6 +208,25 @@ describe('the command log', () => {
     expect(many.filter(({ client }) => client !== 'lua').map(({ name }) => name)).toEqual(['EVALSHA']);
     expect(await chat.unread(bob)).toEqual([102, true]);
   });
+
+  test('a bucket or week that was guessed wrong costs one more call, also for a batch that spans two buckets', async () => {
+    const calls = async (call: () => Promise<unknown>) => (await during(call)).filter(({ client }) => client !== 'lua').length;
+    await chat.say(alice);
+    await chat.skip(1_020);
+    const sent: number[] = [];
+    const batch = async () => {
+      const outcomes = await Promise.all(Array.from({ length: 5 }, () => chat.say(alice)));
+      sent.push(...outcomes.map(({ conversationSeq }) => conversationSeq));
+    };
+    expect(await calls(batch)).toBe(2);
+    expect(sent).toEqual([1_022, 1_023, 1_024, 1_025, 1_026]);
+    expect(await calls(() => chat.say(alice))).toBe(1);
+    backend.advance(DEDUP_WEEK_MS);
+    expect(await calls(() => chat.say(alice))).toBe(2);
+    expect(await calls(() => chat.say(alice))).toBe(1);
+    backend.advance(-DEDUP_WEEK_MS);
+    expect(await chat.unread(bob, 1_000)).toEqual([8, true]);
+  });
 });
 
 describe('canonical keys', () => {
@@ -230,6 +249,17 @@ describe('canonical keys', () => {
       conversations: expect.stringMatching(/^convs:\{alice%20[0-9a-f]+\}$/) as string,
       read: expect.stringMatching(/^read:\{alice%20[0-9a-f]+\}$/) as string,
     });
+  });
+
+  test('de-duplication entries leave with their week, two weeks after the first of them', async () => {
+    await chat.say(alice);
+    const week = Math.floor(Date.now() / DEDUP_WEEK_MS);
+    const left = Number(await raw.sendCommand(['PTTL', keysOf(chat).dedup(week)]));
+    expect(left).toBeGreaterThan(2 * DEDUP_WEEK_MS - 60_000);
+    expect(left).toBeLessThanOrEqual(2 * DEDUP_WEEK_MS);
+    await raw.sendCommand(['PEXPIRE', keysOf(chat).dedup(week), '60000']);
+    await chat.say(alice);
+    expect(await raw.sendCommand(['PTTL', keysOf(chat).dedup(week)])).toBeLessThanOrEqual(60_000);
   });
 
   test('an outsider lists nothing of another tenant', async () => {

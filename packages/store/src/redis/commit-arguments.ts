@@ -1,5 +1,5 @@
 /** A commit as the arguments of commit.lua, whose header tells their order. What needs no reading is made here, once. */
-import { ConversationKind, type ConversationSeq, MessageType, Role, SEQ_ZERO } from '@qim/proto';
+import { ConversationKind, MessageType, parseConversationSeq, Role, SEQ_ZERO } from '@qim/proto';
 import { encodeRecord } from '../message/codec.js';
 import { FACT_FIELDS, formatFacts, formatMember, initialFacts } from '../message/facts.js';
 import { requestFingerprint } from '../message/fingerprint.js';
@@ -9,7 +9,7 @@ import type { Argument } from './connection.js';
 import { dedupField } from './keys.js';
 import { toBuffer } from './replies.js';
 
-const SEQ_ONE = 1 as ConversationSeq;
+const SEQ_ONE = parseConversationSeq(1);
 /** The script puts in what only it knows. */
 const UNSTAMPED = { conversationSeq: SEQ_ZERO, prevSequence: SEQ_ZERO, committedAtMs: 0 };
 export const LEAST_ROLE = { member: Role.Member, admin: Role.Admin, owner: Role.Owner } as const;

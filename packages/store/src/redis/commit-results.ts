@@ -1,11 +1,11 @@
 /** What commit.lua and amend.lua answer, as errors and stamps. */
-import { type ConversationSeq, type CorruptReason, forbidden, GROUP_MEMBERS_MAX, notMember, resourceLimit, SEQ_MAX } from '@qim/proto';
+import { type CorruptReason, forbidden, GROUP_MEMBERS_MAX, notMember, resourceLimit, SEQ_MAX } from '@qim/proto';
 import { aborted, corrupt, idempotencyConflict } from '../errors.js';
 import { type DedupEntry, decodeDedupEntry } from '../message/dedup-entry.js';
 import type { CommitStamp } from '../message/record.js';
 import type { Reply } from './connection.js';
 import type { ConversationPlace } from './keys.js';
-import { asArray, asBuffer, asDecimal, asText } from './replies.js';
+import { asArray, asBuffer, asDecimal, asSequence, asText } from './replies.js';
 
 export type CommitResult =
   | { readonly kind: 'committed'; readonly stamp: CommitStamp; readonly created: boolean; readonly epoch: number }
@@ -16,13 +16,13 @@ export function parseCommitResult(reply: Reply | undefined, place: ConversationP
   const [kind, ...values] = asArray(reply);
   switch (asText(kind)) {
     case 'committed': {
-      const [conversationSeq = 0, prevSequence = 0, committedAtMs = 0, created = 0, epoch = 0] = values.map(asDecimal);
+      const [conversationSeq, prevSequence, committedAtMs, created, epoch] = values;
       const stamp = {
-        conversationSeq: conversationSeq as ConversationSeq,
-        prevSequence: prevSequence as ConversationSeq,
-        committedAtMs,
+        conversationSeq: asSequence(conversationSeq),
+        prevSequence: asSequence(prevSequence),
+        committedAtMs: asDecimal(committedAtMs),
       };
-      return { kind: 'committed', stamp, created: created === 1, epoch };
+      return { kind: 'committed', stamp, created: asText(created) === '1', epoch: asDecimal(epoch) };
     }
     case 'duplicate': {
       const entry = decodeDedupEntry(asBuffer(values[0]));
@@ -39,7 +39,7 @@ export function refusal(kind: string, values: readonly Reply[], place: Conversat
   const [word = ''] = values.map(asText);
   if (kind === 'conflict') return idempotencyConflict();
   if (kind === 'corrupt') {
-    return corrupt(place.tenantId, place.conversationId, word as CorruptReason, asDecimal(values[1]) as ConversationSeq);
+    return corrupt(place.tenantId, place.conversationId, word as CorruptReason, asSequence(values[1]));
   }
   switch (word) {
     case 'NotMember':

@@ -8,6 +8,7 @@
  */
 import { invalidArgument, STORE_COMMANDS_WAITING_MAX, STORE_RECONNECT_PAUSE_MS_MAX } from '@qim/proto';
 import { createClient, ErrorReply, RESP_TYPES } from 'redis';
+import { afterMs } from '../clock.js';
 import { unavailable } from '../errors.js';
 
 /** Text arguments are joined into one write; each Buffer goes as a piece of its own, so text is used where it can be. */
@@ -127,17 +128,17 @@ export class RedisConnection {
   }
 
   async #inTime<T>(client: Client, work: Promise<T>, timeoutMs: number): Promise<T> {
-    let timer: NodeJS.Timeout | undefined;
+    let callOff = (): void => {};
     const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => {
+      callOff = afterMs(timeoutMs, () => {
         reject(new Error(`no answer in ${timeoutMs} ms`));
         this.#renew(client);
-      }, timeoutMs);
+      });
     });
     try {
       return await Promise.race([work, late]);
     } finally {
-      clearTimeout(timer);
+      callOff();
     }
   }
 

@@ -2,7 +2,7 @@
  * Damage and holes for tests, on a Redis that a server may be using: what a fault of the machine, of a program or of a
  * person would have done. Never for production data.
  */
-import { assert, type ConversationSeq, STORE_COMMAND_TIMEOUT_MS } from '@qim/proto';
+import { assert, type ConversationSeq, parseConversationSeq, STORE_COMMAND_TIMEOUT_MS } from '@qim/proto';
 import { sequenceFromBytes, sequenceToBytes } from '../message/bytes.js';
 import type { FactField } from '../message/facts.js';
 import { CONVERSATION_DAMAGE_KINDS, type ConversationTarget, type DamageKind, type DamageTarget } from '../testing/damage-kinds.js';
@@ -58,7 +58,7 @@ async function conversationDamage(
     case 'indexKeyMissing':
       return [['DEL', history]];
     case 'indexMemberExtra':
-      return [['ZADD', history, '0', memberOf(((await newest(connection, keys)) + 1) as ConversationSeq)]];
+      return [['ZADD', history, '0', memberOf(parseConversationSeq((await newest(connection, keys)) + 1))]];
     case 'indexMemberShort': {
       const member = memberOf(await newest(connection, keys));
       return [

@@ -3,7 +3,9 @@ import {
   type ConversationId,
   type ConversationSeq,
   DEDUP_WEEK_MS,
+  isQimError,
   parseConversationId,
+  parseConversationSeq,
   SEQ_ZERO,
   type TenantId,
   TOMBSTONES_CLEARED_MAX,
@@ -12,17 +14,18 @@ import {
 import type { Activity, ConversationView, Directory, DirectoryCursor, DirectoryPage, JoinedUser } from '../directory/directory.js';
 import { flagsOf, parseViewEntry, type ViewEntry, ViewState } from '../directory/view-entry.js';
 import { unavailable } from '../errors.js';
+import { Malformed } from '../message/bytes.js';
 import { parseDecimal } from '../message/decimal.js';
 import { isWrongType, type Reply } from './connection.js';
 import type { RedisContext } from './context.js';
 import { groupRequestKey, userKeys } from './keys.js';
-import { asArray, asDecimal, asOptionalText, asText } from './replies.js';
+import { asArray, asDecimal, asOptionalText, asSequence, asText } from './replies.js';
 import type { ScriptCall, ScriptName } from './scripts.js';
 
 /** As long as de-duplication entries live, so that a retry of what came before the leave finds the tombstone. */
 const TOMBSTONE_MS = 2 * DEDUP_WEEK_MS;
 const PAGE_FIELDS = 4;
-const SEQ_ONE = 1 as ConversationSeq;
+const SEQ_ONE = parseConversationSeq(1);
 
 /** The member entry decides anyway; this only lets the conversation be listed, or found to be damaged. */
 const UNREADABLE_VIEW: ViewEntry = {
@@ -44,21 +47,18 @@ export class RedisDirectory implements Directory {
 
   async page(tenantId: TenantId, userId: UserId, limit: number, cursor: DirectoryCursor | undefined): Promise<DirectoryPage> {
     const { conversations, read, view } = userKeys(tenantId, userId);
-    const after = cursor === undefined ? ['', ''] : [String(cursor.activityAtMs), cursor.conversationId];
-    const reply = await this.#run('user-page', [conversations, read, view], [String(limit), ...after]);
-    const [more, ...fields] = asArray(reply);
-    const views: ConversationView[] = [];
-    let last: DirectoryCursor | undefined;
-    for (let i = 0; i < fields.length; i += PAGE_FIELDS) {
-      const [name, activity, mark, entry] = fields.slice(i, i + PAGE_FIELDS);
-      // As it stands, also when it is no id: the cursor is a place in this order.
-      last = { activityAtMs: Number(asText(activity)), conversationId: asText(name) as ConversationId };
-      const parsed = readView(entry);
-      // A name that is no id, or a tombstone that is still listed, was put there by hand: there is nothing to list.
-      if (!isConversationId(last.conversationId) || parsed?.state === ViewState.Tombstone) continue;
-      views.push(viewOf(last.conversationId, readMark(mark), parsed ?? UNREADABLE_VIEW));
+    let after = cursor === undefined ? ['', ''] : [String(cursor.activityAtMs), cursor.conversationId];
+    for (;;) {
+      const reply = await this.#run('user-page', [conversations, read, view], [String(limit), ...after]);
+      const [more, ...fields] = asArray(reply);
+      const entries = listedEntries(fields);
+      const last = entries.at(-1)?.cursor;
+      if (more !== 1 || last !== undefined) {
+        return { views: entries.flatMap(({ shown }) => shown ?? []), next: more === 1 ? last : undefined };
+      }
+      // Nothing but names that are no ids: there is no cursor among them to go on from, but a place.
+      after = [asText(fields[fields.length - PAGE_FIELDS + 1]), asText(fields[fields.length - PAGE_FIELDS])];
     }
-    return { views, next: more === 1 ? last : undefined };
   }
 
   async view(tenantId: TenantId, userId: UserId, conversationId: ConversationId): Promise<ConversationView | undefined> {
@@ -77,7 +77,7 @@ export class RedisDirectory implements Directory {
 
   async raiseRead(tenantId: TenantId, userId: UserId, conversationId: ConversationId, readSeq: ConversationSeq): Promise<ConversationSeq> {
     const { read, view } = userKeys(tenantId, userId);
-    return asDecimal(await this.#run('user-raise-read', [read, view], [conversationId, String(readSeq)])) as ConversationSeq;
+    return asSequence(await this.#run('user-raise-read', [read, view], [conversationId, String(readSeq)]));
   }
 
   async touch(tenantId: TenantId, conversationId: ConversationId, userIds: readonly UserId[], activity: Activity): Promise<void> {
@@ -138,12 +138,32 @@ function rightType(reply: Reply | undefined): Reply {
   return reply ?? null;
 }
 
-function isConversationId(text: string): boolean {
+interface ListedEntry {
+  readonly cursor: DirectoryCursor;
+  /** Undefined: a tombstone that is listed, as is only done by hand. The user did leave. */
+  readonly shown: ConversationView | undefined;
+}
+
+/** From the fields of user-page. A name that is no conversation id is passed over: there is nothing to list. */
+function listedEntries(fields: readonly Reply[]): ListedEntry[] {
+  const entries: ListedEntry[] = [];
+  for (let i = 0; i < fields.length; i += PAGE_FIELDS) {
+    const [name, activity, mark, entry] = fields.slice(i, i + PAGE_FIELDS);
+    const conversationId = conversationIdFrom(asText(name));
+    if (conversationId === undefined) continue;
+    const view = readView(entry) ?? UNREADABLE_VIEW;
+    const shown = view.state === ViewState.Tombstone ? undefined : viewOf(conversationId, readMark(mark), view);
+    entries.push({ cursor: { activityAtMs: Number(asText(activity)), conversationId }, shown });
+  }
+  return entries;
+}
+
+function conversationIdFrom(text: string): ConversationId | undefined {
   try {
-    parseConversationId(text);
-    return true;
-  } catch {
-    return false;
+    return parseConversationId(text);
+  } catch (error) {
+    if (isQimError(error)) return undefined;
+    throw error;
   }
 }
 
@@ -159,9 +179,10 @@ function readMark(reply: Reply | undefined): ConversationSeq {
   const text = asOptionalText(reply);
   if (text === undefined) return SEQ_ZERO;
   try {
-    return parseDecimal(text) as ConversationSeq;
-  } catch {
-    return SEQ_ZERO;
+    return parseConversationSeq(parseDecimal(text));
+  } catch (error) {
+    if (error instanceof Malformed) return SEQ_ZERO;
+    throw error;
   }
 }
 

@@ -1,16 +1,13 @@
 /** How much of a page of history is read and returned, in bytes of content. */
-import { HISTORY_PAGE_BYTES_MAX, type MessageContent, type MessageRecord, utf8Bytes } from '@qim/proto';
+import { BODY_OVERHEAD_BYTES_MAX, HISTORY_PAGE_BYTES_MAX, type MessageContent, type MessageRecord, utf8Bytes } from '@qim/proto';
 import type { RecordHeader } from '../message/codec.js';
 import { controlToJson } from '../message/control-json.js';
-
-/** What a body holds besides content at most: device, client message id, 100 mentions, replyTo, lengths. */
-const BODY_OVERHEAD_BYTES = 8 * 1024;
 
 /** How many of the records can be on the page at most, so that bodies past it are not read. At least 1. */
 export function fetchAhead(headers: readonly RecordHeader[]): number {
   let bytes = 0;
   for (const [i, header] of headers.entries()) {
-    bytes += header.bodyApart ? Math.max(header.bodyLength - BODY_OVERHEAD_BYTES, 0) : 0;
+    bytes += header.bodyApart ? Math.max(header.bodyLength - BODY_OVERHEAD_BYTES_MAX, 0) : 0;
     // One past the page is read too: only its whole content tells that it does not fit.
     if (bytes > HISTORY_PAGE_BYTES_MAX) return i + 1;
   }

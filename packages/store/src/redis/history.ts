@@ -12,6 +12,7 @@ import {
   HISTORY_PAGE_SIZE_MAX,
   type MessageRecord,
   notMember,
+  parseConversationSeq,
   SEQ_ZERO,
 } from '@qim/proto';
 import { corrupt, isDamage } from '../errors.js';
@@ -117,7 +118,7 @@ class HistoryRead {
     if (facts === undefined || member === undefined) throw notMember();
     this.#checkEnd(facts, newest);
 
-    const visibility = max((member.visibleFrom - 1) as ConversationSeq, this.#query.clearedSeq);
+    const visibility = max(parseConversationSeq(member.visibleFrom - 1), this.#query.clearedSeq);
     if (this.#after !== undefined && visibility > from) {
       this.#context.observer.redo?.();
       return this.#readIndex(visibility);

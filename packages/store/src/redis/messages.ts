@@ -4,7 +4,7 @@
  * A pipeline is not a snapshot, so an amendment may fall between record and body. What does not fit together is read
  * again in one atomic read; only what is still wrong there is damage.
  */
-import { assert, type ConversationSeq, type CorruptReason, type Message, type MessageRecord, type UserId } from '@qim/proto';
+import { assert, type ConversationSeq, type CorruptReason, type Message, type MessageRecord, SEQ_ZERO, type UserId } from '@qim/proto';
 import { corrupt } from '../errors.js';
 import { sequenceToBytes } from '../message/bytes.js';
 import { decodeRecord } from '../message/codec.js';
@@ -97,8 +97,7 @@ function storedRead(keys: ConversationKeys, sequences: readonly ConversationSeq[
 }
 
 function messagesOf(place: ConversationPlace, { facts, member, rows }: Stored): (Message | undefined)[] | Damage {
-  const nowhere = 0 as ConversationSeq;
-  for (const part of [facts, member, rows]) if (typeof part === 'string') return { reason: part, sequence: nowhere };
+  for (const part of [facts, member, rows]) if (typeof part === 'string') return { reason: part, sequence: SEQ_ZERO };
   assert(typeof facts !== 'string' && typeof rows !== 'string', 'reasons were returned');
   const messages: (Message | undefined)[] = [];
   for (const row of rows) {
@@ -113,7 +112,7 @@ function messagesOf(place: ConversationPlace, { facts, member, rows }: Stored): 
       messages.push(undefined);
       continue;
     }
-    if (facts === undefined) return { reason: 'factsMissing', sequence: nowhere };
+    if (facts === undefined) return { reason: 'factsMissing', sequence: SEQ_ZERO };
     if (record === undefined) return { reason: 'recordMissing', sequence };
     if (!indexed) return { reason: 'indexMissing', sequence };
     messages.push({ record, epoch: facts.epoch });

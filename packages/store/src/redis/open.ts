@@ -4,6 +4,7 @@
  * Everything goes over one connection; the outbox opens one more when it is read from, because it waits there.
  */
 import { invalidArgument, STORE_COMMAND_TIMEOUT_MS } from '@qim/proto';
+import { systemNow } from '../clock.js';
 import type { Store, StoreOptions } from '../store.js';
 import { describeUrl, RedisConnection } from './connection.js';
 import type { RedisContext } from './context.js';
@@ -34,7 +35,7 @@ export interface RedisStoreOptions extends StoreOptions {
  */
 export async function openRedisStore(url: string, options: RedisStoreOptions = {}): Promise<Store> {
   const place = describeUrl(url);
-  const { observer = {}, now = Date.now, commandTimeoutMs: timeoutMs = STORE_COMMAND_TIMEOUT_MS } = options;
+  const { observer = {}, now = systemNow, commandTimeoutMs: timeoutMs = STORE_COMMAND_TIMEOUT_MS } = options;
   const offset = options.clockOffsetMs ?? 0;
   const clockOffsetMs = typeof offset === 'number' ? () => offset : offset;
   const connection = await RedisConnection.open({ url, name: 'qim', timeoutMs, onRoundTrip: () => observer.roundTrip?.() });

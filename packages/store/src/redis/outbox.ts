@@ -1,5 +1,5 @@
 /** The Outbox on Redis: a stream and a lease per partition. */
-import { type ConversationId, type ConversationSeq, isQimError, OUTBOX_POISON_MAX, parseConversationId, parseTenantId } from '@qim/proto';
+import { isQimError, OUTBOX_POISON_MAX, parseConversationId, parseConversationSeq, parseTenantId } from '@qim/proto';
 import { unavailable } from '../errors.js';
 import { Malformed } from '../message/bytes.js';
 import { parseDecimal } from '../message/decimal.js';
@@ -150,8 +150,8 @@ function parseEntry({ partition, entryId, fields }: StoredEntry): OutboxEntry | 
       entryId,
       kind: kind as OutboxKind,
       tenantId: parseTenantId(parseDecimal(fields.get('t'))),
-      conversationId: parseConversationId(fields.get('c') ?? '') satisfies ConversationId,
-      conversationSeq: parseDecimal(fields.get('s')) as ConversationSeq,
+      conversationId: parseConversationId(fields.get('c') ?? ''),
+      conversationSeq: parseConversationSeq(parseDecimal(fields.get('s'))),
     };
   } catch (error) {
     if (error instanceof Malformed || isQimError(error)) return 'malformed ids';

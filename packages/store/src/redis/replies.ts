@@ -1,5 +1,5 @@
 /** Reading of replies. What a script or command of ours cannot answer is a fault of ours, not damage: it asserts. */
-import { assert } from '@qim/proto';
+import { assert, type ConversationSeq, parseConversationSeq } from '@qim/proto';
 import type { Reply } from './connection.js';
 
 export function asArray(reply: Reply | undefined): readonly Reply[] {
@@ -36,6 +36,11 @@ export function asDecimal(reply: Reply | undefined): number {
   const value = Number(asText(reply));
   assert(Number.isSafeInteger(value), 'the reply is a decimal number');
   return value;
+}
+
+/** The same, of a sequence. */
+export function asSequence(reply: Reply | undefined): ConversationSeq {
+  return parseConversationSeq(asDecimal(reply));
 }
 
 /** The same bytes, not copied. */
