@@ -34,12 +34,13 @@ export function planDelivery(entries: readonly OutboxEntry[], messages: Readonly
   const joins: Plan['joins'][number][] = [];
   const leaves: Plan['leaves'][number][] = [];
   const deliveries: Delivery[] = [];
+  const readersOf = visibleTo(members);
   let touch: Activity | undefined;
   for (const { kind, conversationSeq } of entries) {
     const message = messages.get(conversationSeq);
     if (message === undefined) continue;
     const { record } = message;
-    const readers = visibleTo(members, conversationSeq);
+    const readers = readersOf(conversationSeq);
     if (kind === 'amended') {
       deliveries.push(delivery(record.tenantId, { kind: 'messageAmended', message }, readers));
       continue;
@@ -79,10 +80,11 @@ function delivery(tenantId: TenantId, event: PushEvent, userIds: readonly UserId
   return { tenantId, event, userIds, except: undefined };
 }
 
-function visibleTo(members: Members, seq: ConversationSeq): UserId[] {
-  const userIds: UserId[] = [];
-  for (const [userId, entry] of members) if (entry.visibleFrom <= seq) userIds.push(userId);
-  return userIds;
+/** Who may see a sequence. One list for all messages that everybody may see, however many members and messages there are. */
+function visibleTo(members: Members): (seq: ConversationSeq) => readonly UserId[] {
+  const everyone = [...members.keys()];
+  const seenByAll = [...members.values()].reduce((latest, { visibleFrom }) => Math.max(latest, visibleFrom), 0);
+  return (seq) => (seq >= seenByAll ? everyone : everyone.filter((userId) => (members.get(userId)?.visibleFrom ?? seenByAll) <= seq));
 }
 
 /** By their present entries: one who left and joined again since has the later join. */
