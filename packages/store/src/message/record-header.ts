@@ -171,7 +171,8 @@ export class RecordHeader {
 
   #holds(at: number, length: number, expected: Uint8Array): boolean {
     if (length !== expected.length) return false;
-    for (let i = 0; i < length; i += 1) if (this.#bytes[at + i] !== expected[i]) return false;
+    const bytes = this.#bytes;
+    for (let i = 0; i < length; i += 1) if (bytes[at + i] !== expected[i]) return false;
     return true;
   }
 

@@ -202,5 +202,9 @@ export const damageElsewhere: Cases = {
     expect(await reasonOf(chat.record(2))).toBe('recordMismatch');
     expect(await reasonOf(chat.record(4))).toBe('bodyMissing');
     expect(await reasonOf(chat.record(3))).toBe('sound');
+    await damage(fixture, chat, 'recordMissing', 5);
+    await damage(fixture, chat, 'indexMemberMissing', 3);
+    expect(await reasonOf(chat.record(5))).toBe('recordMissing');
+    expect(await reasonOf(chat.record(3))).toBe('indexMissing');
   },
 };
