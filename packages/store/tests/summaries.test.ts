@@ -178,8 +178,8 @@ describe('what is counted', () => {
   test('what is left out is told by reason', () => {
     const kinds: Partial<MessageRecord>[] = [
       {},
-      { sender: { userId: BOB, deviceId: undefined } },
-      { type: MessageType.Control },
+      { sender: { userId: BOB, deviceId: undefined }, mentions: { userIds: [BOB], all: true } },
+      { type: MessageType.Control, mentions: { userIds: [BOB], all: false } },
       { status: MessageStatus.Recalled, content: { kind: 'none' } },
       { status: MessageStatus.Deleted, content: { kind: 'none' } },
       { status: MessageStatus.Edited },
