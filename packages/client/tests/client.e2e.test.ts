@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import type { Client, Conversation, Message, OpenConversation, QimEvent } from '@qim/client';
 import { parseConversationId, parseConversationSeq, parseTenantId } from '@qim/proto';
 import { damage } from '@qim/store/testing';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { killAll, startQim } from '../../server/tests/processes.js';
-import { devToken, type RealServer, startRealServer } from './support/real-server.js';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type QimProcess, startQimProcess } from '../../../tools/testing/qim-process.js';
+import { devToken, type RealServer, startRealServer } from '../../../tools/testing/real-server.js';
 import { online as connect, until } from './support/setup.js';
 
 let server: RealServer;
@@ -19,8 +19,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await server.end();
 });
-
-afterEach(killAll);
 
 function online(user: string, device = `${user}-phone`, url = server.url): Promise<Client> {
   return connect({ url }, user, { token: () => devToken(url, user, device) });
@@ -146,10 +144,15 @@ test('a device that was away while 300 messages came shows each once, in order',
 
 test('a server that is killed while messages are sent loses and doubles none, and every device goes on', async () => {
   const data = await mkdtemp(join(tmpdir(), 'qim-killed-'));
+  const started: QimProcess[] = [];
+  const start = async (port: number): Promise<QimProcess> => {
+    const made = await startQimProcess(data, port);
+    started.push(made);
+    return made;
+  };
   try {
-    const start = (port: string) => startQim(['serve', '--dev', '--port', port, '--data', data, '--log-level', 'warn'], { cwd: data });
-    const first = start('0');
-    const url = (await first.ready).replace(/\/$/, '');
+    const first = await start(0);
+    const { url } = first;
     const [nora, otto] = await Promise.all([online('nora', 'nora-phone', url), online('otto', 'otto-phone', url)]);
     const { conversationId } = await directFrom(nora, 'otto', 'n0');
     const open = otto.openConversation(conversationId);
@@ -158,14 +161,13 @@ test('a server that is killed while messages are sent loses and doubles none, an
     otto.onEvent((event) => pushed.push(event));
     const sends = Array.from({ length: 60 }, (_, n) => nora.sendMessage({ target: { conversationId }, content: `n${n + 1}` }));
     await until(() => pushed.length > 10);
-    first.child.kill('SIGKILL');
-    await first.ended;
-    await start(new URL(url).port).ready;
+    await first.kill();
+    await start(Number(new URL(url).port));
     await Promise.all(sends);
     await until(() => texts(open).length === 61);
     expect(texts(open)).toEqual(Array.from({ length: 61 }, (_, n) => `n${n}`));
   } finally {
-    killAll();
+    for (const one of started) await one.kill();
     await rm(data, { recursive: true, force: true });
   }
 });

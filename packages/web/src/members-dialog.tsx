@@ -1,57 +1,36 @@
 import type { Conversation, Member } from '@qim/client';
-import { type ReactElement, useState } from 'react';
+import type { ReactElement } from 'react';
 import { Avatar } from './avatar.js';
 import { useClient } from './client-context.js';
 import { Dialog } from './dialog.js';
-import { namesFrom } from './people.js';
-import { errorText } from './texts.js';
+import { AddForm, LeaveButton } from './member-forms.js';
+import { useChanges } from './use-changes.js';
 import { useMembers } from './use-members.js';
-import { submitting } from './writing.js';
 
-export function MembersDialog({
-  conversation,
-  onClose,
-}: {
+interface MembersDialogProps {
   readonly conversation: Conversation;
   readonly onClose: () => void;
-}): ReactElement {
-  const { client, userId } = useClient();
+}
+
+export function MembersDialog({ conversation, onClose }: MembersDialogProps): ReactElement {
+  const { client } = useClient();
   const { conversationId, role } = conversation;
   const { members, status, problem: readProblem, hasMore, reload } = useMembers(client, conversationId);
-  const [busy, setBusy] = useState(false);
-  const [problem, setProblem] = useState('');
+  const { busy, problem, run } = useChanges();
   const isAdmin = role === 'admin' || role === 'owner';
 
-  /** Undefined: it failed, and the dialog says why. */
-  async function run<T>(change: () => Promise<T>): Promise<T | undefined> {
-    setBusy(true);
-    setProblem('');
-    try {
-      return await change();
-    } catch (error) {
-      setProblem(errorText(error));
-      return undefined;
-    } finally {
-      setBusy(false);
-    }
-  }
-
   async function add(userIds: readonly string[]): Promise<boolean> {
-    const added = await run(() => client.addMembers(conversationId, userIds));
-    if (added !== undefined) reload();
-    return added !== undefined;
+    const isAdded = await run(() => client.addMembers(conversationId, userIds));
+    if (isAdded) reload();
+    return isAdded;
   }
 
-  async function remove(member: Member): Promise<void> {
-    if ((await run(() => client.removeMember(conversationId, member.userId))) !== undefined) reload();
+  async function remove(userId: string): Promise<void> {
+    if (await run(() => client.removeMember(conversationId, userId))) reload();
   }
 
   async function leave(): Promise<void> {
-    const left = await run(async () => {
-      await client.leaveGroup(conversationId);
-      return true;
-    });
-    if (left === true) onClose();
+    if (await run(() => client.leaveGroup(conversationId))) onClose();
   }
 
   return (
@@ -60,22 +39,7 @@ export function MembersDialog({
       {status === 'error' && <p className="text-danger">{readProblem}</p>}
       <ul className="-mx-2 max-h-72 overflow-y-auto">
         {members.map((member) => (
-          <li key={member.userId} className="flex items-center gap-3 rounded-lg px-2 py-1.5" data-testid="member">
-            <Avatar name={member.userId} small />
-            <span className="min-w-0 flex-1 truncate">{member.userId === userId ? `${member.userId} (you)` : member.userId}</span>
-            {member.role !== 'member' && <span className="text-xs text-muted">{member.role}</span>}
-            {isAdmin && member.userId !== userId && member.role !== 'owner' && (
-              <button
-                type="button"
-                className="button button-quiet px-2 py-1 text-sm"
-                disabled={busy}
-                onClick={() => void remove(member)}
-                aria-label={`Remove ${member.userId}`}
-              >
-                Remove
-              </button>
-            )}
-          </li>
+          <MemberRow key={member.userId} member={member} mayRemove={isAdmin} disabled={busy} onRemove={(userId) => void remove(userId)} />
         ))}
       </ul>
       {hasMore && <p className="text-sm text-muted">And more.</p>}
@@ -88,56 +52,34 @@ export function MembersDialog({
   );
 }
 
-function AddForm({
-  disabled,
-  onAdd,
-}: {
+interface MemberRowProps {
+  readonly member: Member;
+  /** Whether the user may remove members at all. */
+  readonly mayRemove: boolean;
   readonly disabled: boolean;
-  readonly onAdd: (userIds: readonly string[]) => Promise<boolean>;
-}): ReactElement {
-  const [names, setNames] = useState('');
-  async function add(): Promise<void> {
-    if (await onAdd(namesFrom(names))) setNames('');
-  }
-  return (
-    <form onSubmit={submitting(() => void add())} className="mt-4 flex items-end gap-2">
-      <label className="min-w-0 flex-1">
-        <span className="mb-1 block text-sm font-medium">Add people, separated by commas</span>
-        <input
-          className="field"
-          value={names}
-          onChange={(event) => setNames(event.target.value)}
-          placeholder="dave"
-          autoCapitalize="none"
-          spellCheck={false}
-        />
-      </label>
-      <button type="submit" className="button button-main" disabled={disabled || namesFrom(names).length === 0}>
-        Add
-      </button>
-    </form>
-  );
+  readonly onRemove: (userId: string) => void;
 }
 
-/** Asks once more in the same place: leaving cannot be undone by oneself. */
-function LeaveButton({ disabled, onLeave }: { readonly disabled: boolean; readonly onLeave: () => void }): ReactElement {
-  const [isAsking, setIsAsking] = useState(false);
-  if (!isAsking) {
-    return (
-      <button type="button" className="button button-quiet mt-2 w-full text-danger" onClick={() => setIsAsking(true)}>
-        Leave the group
-      </button>
-    );
-  }
+function MemberRow({ member, mayRemove, disabled, onRemove }: MemberRowProps): ReactElement {
+  const { userId: ownUserId } = useClient();
+  const { userId, role } = member;
+  const isOneself = userId === ownUserId;
   return (
-    <div className="mt-2 flex items-center gap-2">
-      <span className="flex-1 text-sm text-muted">Only a member can let you in again.</span>
-      <button type="button" className="button button-quiet" onClick={() => setIsAsking(false)}>
-        Stay
-      </button>
-      <button type="button" className="button button-quiet text-danger" disabled={disabled} onClick={onLeave}>
-        Leave
-      </button>
-    </div>
+    <li className="flex items-center gap-3 rounded-lg px-2 py-1.5" data-testid="member">
+      <Avatar name={userId} small />
+      <span className="min-w-0 flex-1 truncate">{isOneself ? `${userId} (you)` : userId}</span>
+      {role !== 'member' && <span className="text-xs text-muted">{role}</span>}
+      {mayRemove && !isOneself && role !== 'owner' && (
+        <button
+          type="button"
+          className="button button-quiet px-2 py-1 text-sm"
+          disabled={disabled}
+          onClick={() => onRemove(userId)}
+          aria-label={`Remove ${userId}`}
+        >
+          Remove
+        </button>
+      )}
+    </li>
   );
 }

@@ -2,7 +2,7 @@ import { type ReactElement, useState } from 'react';
 import { useClient } from './client-context.js';
 import { Dialog } from './dialog.js';
 import { namesFrom } from './people.js';
-import { errorText } from './texts.js';
+import { useChanges } from './use-changes.js';
 import { submitting } from './writing.js';
 
 interface NewChatDialogProps {
@@ -61,19 +61,13 @@ function GroupForm({ onMade }: { readonly onMade: (conversationId: string) => vo
   const { client } = useClient();
   const [title, setTitle] = useState('');
   const [names, setNames] = useState('');
-  const [busy, setBusy] = useState(false);
-  const [problem, setProblem] = useState('');
+  const { busy, problem, run } = useChanges();
 
   async function make(): Promise<void> {
-    setBusy(true);
-    setProblem('');
-    try {
+    await run(async () => {
       const group = await client.createGroup({ title: title.trim(), memberIds: namesFrom(names) });
       onMade(group.conversationId);
-    } catch (error) {
-      setProblem(errorText(error));
-      setBusy(false);
-    }
+    });
   }
 
   return (

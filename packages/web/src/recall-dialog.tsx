@@ -1,23 +1,15 @@
 import type { Message } from '@qim/client';
-import { type ReactElement, useState } from 'react';
+import type { ReactElement } from 'react';
 import { useClient } from './client-context.js';
 import { Dialog } from './dialog.js';
-import { errorText } from './texts.js';
+import { useChanges } from './use-changes.js';
 
 export function RecallDialog({ message, onClose }: { readonly message: Message; readonly onClose: () => void }): ReactElement {
   const { client } = useClient();
-  const [busy, setBusy] = useState(false);
-  const [problem, setProblem] = useState('');
+  const { busy, problem, run } = useChanges();
 
   async function recall(): Promise<void> {
-    setBusy(true);
-    try {
-      await client.recallMessage(message);
-      onClose();
-    } catch (error) {
-      setProblem(errorText(error));
-      setBusy(false);
-    }
+    if (await run(() => client.recallMessage(message))) onClose();
   }
 
   return (

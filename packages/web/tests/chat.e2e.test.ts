@@ -6,7 +6,7 @@ import { damage } from '@qim/store/testing';
 import type { Browser, BrowserContextOptions } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { devToken, type RealServer, startRealServer } from '../../client/tests/support/real-server.js';
+import { devToken, type RealServer, startRealServer } from '../../../tools/testing/real-server.js';
 import { launch, Person } from './support/browser.js';
 import { buildPage } from './support/built-page.js';
 
