@@ -90,9 +90,12 @@ export class SocketDoor {
 
   #admit(request: IncomingMessage): FrameCodec {
     const { headers, url = '' } = request;
-    const { work, loopbackOnly, allowedOrigins, served } = this.#options;
+    // Node hands every kind of upgrade to us, such as the h2c that some HTTP clients offer with each request.
+    if (headers.upgrade?.toLowerCase() !== 'websocket') {
+      throw new UpgradeRefusal(400, 'invalid_argument', 'only WebSocket is upgraded to: send the request without Upgrade');
+    }
+    const { loopbackOnly, allowedOrigins, served } = this.#options;
     if (!served || url.split('?')[0] !== '/ws') throw new UpgradeRefusal(404, 'not_found', 'no such path');
-    if (work.stopping) throw serverStopping();
     if (!hostIsAllowed(headers.host, loopbackOnly)) throw new UpgradeRefusal(403, 'permission_denied', 'no such host');
     if (!originIsAllowed(headers.origin, headers.host, allowedOrigins)) throw forbidden('a page of this server');
     const codec = chosenCodec(offeredBy(request));

@@ -1,3 +1,4 @@
+import { request as httpRequest } from 'node:http';
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { CALLS_IN_FLIGHT_MAX, HELLO_TIMEOUT_MS, PING_INTERVAL_MS } from '@qim/proto';
 import { SendMessageRequestSchema, SendMessageResponseSchema } from '@qim/proto/schema';
@@ -137,6 +138,23 @@ describe('hello', () => {
     expect(await socket.next()).toHaveProperty('welcome');
   });
 
+  it('leaves out what happens before welcome: a list after it has it', async () => {
+    const { url } = await start({
+      options: ({ push }) => ({
+        push: {
+          ...push,
+          subscribe: async (sink) => {
+            const end = await push.subscribe(sink);
+            sink.deliver({ kind: 'resyncNeeded' });
+            return end;
+          },
+        },
+      }),
+    });
+    const socket = await JsonSocket.signedIn(url, await server.token('alice'));
+    expect(await socket.call('SessionService/ListConversations', {})).toHaveProperty('reply');
+  });
+
   it('that cannot be answered now is to be tried again, which 4401 would forbid', async () => {
     const { unavailable } = await import('@qim/store');
     const { url } = await start({
@@ -198,6 +216,13 @@ describe('renewal', () => {
     clock.advance(1);
     expect(await socket.next()).toMatchObject({ id: 0, error: { reason: 'TOKEN_EXPIRED' } });
     expect(await socket.closed).toEqual({ code: 4401, reason: 'the token has expired' });
+  });
+
+  it('is needed at the end of the token even where the timer is late', async () => {
+    const { url, clock } = await start();
+    const socket = await JsonSocket.signedIn(url, await server.token('alice', { ttlSeconds: 60 }));
+    clock.jump(60_000);
+    expect(await socket.call('SessionService/ListConversations', {})).toMatchObject({ error: { reason: 'TOKEN_EXPIRED' } });
   });
 
   it.each([
@@ -424,6 +449,26 @@ describe('the upgrade', () => {
     const answer = await refusedUpgrade(url, subprotocols, headers, path);
     expect(answer.status).toBe(status);
     expect(answer.body.code).toEqual(expect.any(String));
+  });
+
+  it('to anything but WebSocket is refused with a hint', async () => {
+    const { url } = await start();
+    const answer = await new Promise<string>((resolve, reject) => {
+      const request = httpRequest(new URL('/qim.v1.SessionService/ListConversations', url), {
+        method: 'POST',
+        headers: { connection: 'Upgrade, HTTP2-Settings', upgrade: 'h2c', 'content-length': '0' },
+      });
+      request.on('response', (response) => {
+        let text = '';
+        response.on('data', (chunk) => {
+          text += String(chunk);
+        });
+        response.on('end', () => resolve(`${response.statusCode} ${text}`));
+      });
+      request.on('error', reject);
+      request.end();
+    });
+    expect(answer).toMatch(/^400 .*without Upgrade/);
   });
 
   it('takes the first subprotocol offered that it knows', async () => {

@@ -21,6 +21,11 @@ export class ManualClock {
     return this.#waiting.size;
   }
 
+  /** Time passes, and every timer is late. */
+  jump(ms: number): void {
+    this.#nowMs += ms;
+  }
+
   /** Fires what is due on the way, in order. */
   advance(ms: number): void {
     const target = this.#nowMs + ms;
