@@ -251,6 +251,20 @@ describe('canonical keys', () => {
     });
   });
 
+  test('what is erased, or comes to lie inside the record again, leaves no body behind', async () => {
+    const keys = keysOf(chat);
+    const bodies = async () => raw.sendCommand(['HLEN', keys.bodies(0)]);
+    for (let n = 0; n < 3; n += 1) await chat.say(alice, 'a secret '.repeat(1_000));
+    expect(await bodies()).toBe(3);
+    await chat.edit(1, 'short');
+    expect(await bodies()).toBe(2);
+    await chat.recall(2);
+    await chat.delete(3);
+    expect(await bodies()).toBe(0);
+    const records = await raw.sendCommand<(Buffer | string)[]>(['HGETALL', keys.records(0)]);
+    expect(records.filter((part) => part.includes('secret'))).toEqual([]);
+  });
+
   test('de-duplication entries leave with their week, two weeks after the first of them', async () => {
     await chat.say(alice);
     const week = Math.floor(Date.now() / DEDUP_WEEK_MS);

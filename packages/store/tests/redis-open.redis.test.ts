@@ -1,3 +1,4 @@
+import { createServer, type Socket } from 'node:net';
 import { isQimError, SEQ_ZERO, STORE_COMMANDS_WAITING_MAX } from '@qim/proto';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type Command, RedisConnection } from '../src/redis/connection.js';
@@ -232,6 +233,34 @@ describe('a server that fails', () => {
     const users = [alice, bob].map((userId) => ({ userId, joinedSeq: sent[0]?.conversationSeq ?? SEQ_ZERO, visibleFrom: SEQ_ZERO }));
     await store.directory.join(TENANT, chat.conversationId, users, activity);
     expect((await store.directory.page(TENANT, bob, 10, undefined)).views).toHaveLength(1);
+  });
+
+  test('by becoming a replica is not read from after the connection was lost', async () => {
+    const fixture = new Fixture({ store, advance() {}, skipSequences: never, close: never });
+    const [alice, bob] = [fixture.user('alice'), fixture.user('bob')];
+    const chat = fixture.direct(alice, bob);
+    await chat.say(alice);
+    const client = await raw();
+    await client.sendCommand(['REPLICAOF', '127.0.0.1', '1']);
+    await client.sendCommand(['CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes']);
+    await vi.waitFor(() => expect(chat.summary(bob)).rejects.toThrow('replica'), { timeout: 5_000, interval: 20 });
+    await Promise.all([refusedWith(chat.summary(bob), 'StoreUnavailable'), refusedWith(chat.history(bob), 'StoreUnavailable')]);
+    await client.sendCommand(['REPLICAOF', 'NO', 'ONE']);
+    expect(await chat.unread(bob)).toEqual([1, true]);
+  });
+
+  test('by hanging in the greeting of a new connection is tried again', async () => {
+    await server.kill();
+    // Takes the connection and never answers, as a host does that vanishes just then.
+    const held: Socket[] = [];
+    const silent = createServer((socket) => held.push(socket.resume())).listen(server.port, '127.0.0.1');
+    const [first = never()] = await vi.waitFor(() => (held.length > 0 ? held : never()), { timeout: 5_000, interval: 10 });
+    silent.close();
+    // Only the client ends it.
+    await new Promise((resolve) => first.once('close', resolve));
+    for (const socket of held) socket.destroy();
+    await server.restart();
+    await vi.waitFor(() => store.ping(), { timeout: 5_000, interval: 20 });
   });
 
   test('part of a page is no page', async () => {

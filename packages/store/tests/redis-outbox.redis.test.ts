@@ -49,6 +49,19 @@ async function readElsewhere(): Promise<void> {
   await raw.sendCommand(['XREADGROUP', 'GROUP', 'push', 'qim', 'STREAMS', stream, '>']);
 }
 
+/** Id of the connection that waits in XREADGROUP. */
+async function waitingRead(): Promise<number> {
+  return vi.waitFor(
+    async () => {
+      const clients = (await raw.sendCommand<Buffer>(['CLIENT', 'LIST'])).toString().split('\n');
+      const waiting = clients.find((line) => line.includes('name=qim-outbox') && /cmd=xreadgroup/.test(line) && / flags=b/.test(line));
+      expect(waiting).toBeDefined();
+      return Number(/id=(\d+)/.exec(waiting ?? '')?.[1]);
+    },
+    { timeout: 5_000, interval: 5 },
+  );
+}
+
 describe('an entry that was counted as delivered and not handed out', () => {
   test('is found by an idle read, and those in hand are not given again', async () => {
     const lease = await acquire('owner');
@@ -74,19 +87,6 @@ describe('an entry that was counted as delivered and not handed out', () => {
     await readElsewhere();
     await vi.waitFor(async () => expect(await sequences(lease)).toEqual([2]), { timeout: 5_000, interval: 20 });
   });
-
-  /** Id of the connection that waits in XREADGROUP. */
-  async function waitingRead(): Promise<number> {
-    return vi.waitFor(
-      async () => {
-        const clients = (await raw.sendCommand<Buffer>(['CLIENT', 'LIST'])).toString().split('\n');
-        const waiting = clients.find((line) => line.includes('name=qim-outbox') && /cmd=xreadgroup/.test(line) && / flags=b/.test(line));
-        expect(waiting).toBeDefined();
-        return Number(/id=(\d+)/.exec(waiting ?? '')?.[1]);
-      },
-      { timeout: 5_000, interval: 5 },
-    );
-  }
 });
 
 describe('owners', () => {
@@ -217,6 +217,19 @@ test.each([
   await raw.sendCommand(['SET', key, 'a string']);
   await refusedWith(outbox.read([lease], 0, NEVER), 'StoreUnavailable');
   await refusedWith(outbox.acknowledge(lease, ['1-1']), 'StoreUnavailable');
+});
+
+test('a read that waits ends at once with its signal, and the next one gets what comes', async () => {
+  const lease = await acquire('owner');
+  const stop = new AbortController();
+  const reading = outbox.read([lease], LONG_MS, stop.signal);
+  await waitingRead();
+  stop.abort();
+  expect(await reading).toEqual({ entries: [], poison: [] });
+  const next = sequences(lease, outbox, LONG_MS);
+  await waitingRead();
+  await say();
+  expect(await next).toEqual([1]);
 });
 
 test('closing the store ends a read that waits', async () => {

@@ -27,6 +27,7 @@ export interface ConnectionSettings {
 
 const REPLY_CODES = new Set(['WRONGTYPE', 'NOSCRIPT', 'BUSYGROUP', 'NOGROUP']);
 const BINARY = { typeMapping: { [RESP_TYPES.BLOB_STRING]: Buffer } } as const;
+const ASK_ROLE: Command = ['INFO', 'replication'];
 const RECONNECT_PAUSE_MS_FIRST = 20;
 
 /** The first word of an error reply, such as WRONGTYPE; of a script's error the one inside. */
@@ -58,8 +59,6 @@ function makeClient(settings: ConnectionSettings, mayRetry: () => boolean) {
         mayRetry() && Math.min(RECONNECT_PAUSE_MS_FIRST * 2 ** Math.min(retries, 10), STORE_RECONNECT_PAUSE_MS_MAX),
     },
   });
-  // Each command reports its own failure; without a listener the event would end the process.
-  client.on('error', () => {});
   return client;
 }
 
@@ -70,6 +69,9 @@ export class RedisConnection {
   #closed = false;
   /** Commands without an answer. Counted here, because a pipeline is refused as a whole or not at all. */
   #waiting = 0;
+  /** After a loss: what is behind the connection now has not said yet that it is a primary. At start others ask. */
+  #unknownRole = false;
+  #callOffWatch: (() => void) | undefined;
 
   private constructor(settings: ConnectionSettings) {
     this.#settings = settings;
@@ -80,7 +82,7 @@ export class RedisConnection {
   static async open(settings: ConnectionSettings): Promise<RedisConnection> {
     const connection = new RedisConnection(settings);
     try {
-      await connection.#client.connect();
+      await connection.#inTime(connection.#client.connect(), settings.timeoutMs, () => {});
     } catch (error) {
       connection.#client.destroy();
       throw unavailable('connecting', error);
@@ -90,12 +92,19 @@ export class RedisConnection {
   }
 
   #make(): Client {
-    return makeClient(this.#settings, () => this.#opened && !this.#closed);
+    const client = makeClient(this.#settings, () => this.#opened && !this.#closed);
+    client.on('ready', () => {
+      this.#unknownRole = this.#opened;
+    });
+    // Each command reports its own failure; without a listener the event would end the process.
+    client.on('error', () => this.#watch(client));
+    return client;
   }
 
   /**
    * Sends the commands in one write and waits for all replies. `extraMs`: how much longer than usual the server may
-   * take, as a blocking command does.
+   * take, as a blocking command does. After a connection was made, the first ones are asked together with the role of the
+   * server: a former primary that others have made a replica would answer from the past.
    *
    * @throws StoreUnavailable
    */
@@ -106,14 +115,21 @@ export class RedisConnection {
     this.#settings.onRoundTrip?.();
     this.#waiting += commands.length;
     const client = this.#client;
-    const replies = Promise.all(commands.map((command) => client.sendCommand<Reply>(command, BINARY).catch(errorReply)));
+    const askRole = this.#unknownRole;
+    const sent = askRole ? [ASK_ROLE, ...commands] : commands;
+    const replies = Promise.all(sent.map((command) => client.sendCommand<Reply>(command, BINARY).catch(errorReply)));
     let settled: readonly Reply[];
     try {
-      settled = await this.#inTime(client, replies, this.#settings.timeoutMs + extraMs);
+      settled = await this.#inTime(replies, this.#settings.timeoutMs + extraMs, () => this.#renew(client));
     } catch (error) {
       throw unavailable('connection', error);
     } finally {
       this.#waiting -= commands.length;
+    }
+    if (askRole) {
+      const [role = null, ...rest] = settled;
+      this.#checkRole(role);
+      settled = rest;
     }
     for (const reply of settled) {
       if (reply instanceof ErrorReply && !REPLY_CODES.has(replyCode(reply))) throw unavailable(replyCode(reply), reply);
@@ -127,12 +143,18 @@ export class RedisConnection {
     return reply;
   }
 
-  async #inTime<T>(client: Client, work: Promise<T>, timeoutMs: number): Promise<T> {
+  #checkRole(reply: Reply): void {
+    // A server that hides it was asked at start; it is taken at its word.
+    if (Buffer.isBuffer(reply) && !/^role:master\r?$/m.test(reply.toString())) throw unavailable('the server is a replica');
+    this.#unknownRole = false;
+  }
+
+  async #inTime<T>(work: Promise<T>, timeoutMs: number, onLate: () => void): Promise<T> {
     let callOff = (): void => {};
     const late = new Promise<never>((_, reject) => {
       callOff = afterMs(timeoutMs, () => {
         reject(new Error(`no answer in ${timeoutMs} ms`));
-        this.#renew(client);
+        onLate();
       });
     });
     try {
@@ -148,15 +170,26 @@ export class RedisConnection {
     this.#client = this.#make();
     this.#client.connect().catch(() => {});
     stale.destroy();
+    this.#watch(this.#client);
+  }
+
+  /** Looks once, later, whether a lost connection is back: it may hang in a greeting that nobody answers. */
+  #watch(client: Client): void {
+    if (this.#callOffWatch !== undefined || !this.#opened || this.#closed) return;
+    this.#callOffWatch = afterMs(2 * this.#settings.timeoutMs, () => {
+      this.#callOffWatch = undefined;
+      if (!client.isReady) this.#renew(client);
+    });
   }
 
   /** Waits for what is in flight, at most the time that a command may take. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
+    this.#callOffWatch?.();
     const client = this.#client;
     try {
-      await this.#inTime(client, client.close(), this.#settings.timeoutMs);
+      await this.#inTime(client.close(), this.#settings.timeoutMs, () => {});
     } catch {
       client.destroy();
     }
@@ -165,6 +198,7 @@ export class RedisConnection {
   /** Ends it at once; what waits fails. */
   destroy(): void {
     this.#closed = true;
+    this.#callOffWatch?.();
     this.#client.destroy();
   }
 }
