@@ -5,7 +5,7 @@
  *
  * Doing it again is harmless but for events that come twice: list changes decide by sequences.
  */
-import { COMMIT_BATCH_MAX, type ConversationSeq, type Message } from '@qim/proto';
+import { COMMIT_BATCH_MAX, type ConversationSeq, type Message, type UserId } from '@qim/proto';
 import type { OutboxEntry } from '@qim/store';
 import { damageDelivery, type Plan, planDelivery } from './plan.js';
 import type { EventBus, PushDeps } from './ports.js';
@@ -57,12 +57,12 @@ async function updateLists(
   { directory }: FanoutDeps,
   { tenantId, conversationId }: OutboxEntry,
   plan: Plan,
-  userIds: readonly Parameters<PushDeps['directory']['touch']>[2][number][],
+  memberIds: readonly UserId[],
 ): Promise<void> {
   // Joins before the touch, which moves only what is there.
   await Promise.all([
     ...plan.joins.map(({ users, activity }) => directory.join(tenantId, conversationId, users, activity)),
     ...plan.leaves.map((leave) => directory.leave(tenantId, conversationId, leave.userIds, leave.memberSeq)),
   ]);
-  if (plan.touch !== undefined && userIds.length > 0) await directory.touch(tenantId, conversationId, userIds, plan.touch);
+  if (plan.touch !== undefined && memberIds.length > 0) await directory.touch(tenantId, conversationId, memberIds, plan.touch);
 }

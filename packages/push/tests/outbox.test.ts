@@ -66,6 +66,32 @@ describe('a store that does not answer', () => {
     expect(w.setAside).toEqual([]);
   });
 
+  test('for one message is not overtaken by a later one of the same conversation', async () => {
+    let silent = true;
+    const w = world((own) => ({
+      messages: {
+        ...own.messages,
+        readMessages: async (...args) => {
+          if (silent && args[2].some((seq) => seq === 1)) throw unavailable('test');
+          return own.messages.readMessages(...args);
+        },
+      },
+    }));
+    const bob = device(BOB);
+    await w.connect(bob);
+    await w.group(ALICE, [BOB]);
+    await w.push.start();
+    await soon(() => expect(w.time.sleepers).toBe(2));
+    await w.commit(ALICE);
+    await turns();
+    expect(bob.lines).toEqual([]);
+    silent = false;
+    await soon(() => {
+      w.time.advance(PUSH_RETRY_MIN_MS);
+      expect(bob.lines).toEqual(['messageCommitted 1', 'conversationChanged', 'messageCommitted 2']);
+    });
+  });
+
   test('for one conversation does not stop the others', async () => {
     const stuck = parseConversationId('g_stuck');
     const w = world((own) => ({
