@@ -13,11 +13,12 @@ const RECORDS_MAX = SCAN_LIMIT + 2;
 /** How many records a list reads: told by the server's command log on Redis, by the explanation on the embedded store. */
 async function recordsRead(stage: Stage, reader: Person, conversationId: string): Promise<number> {
   if (stage.redis === undefined) return Number(object((await reader.entry(conversationId, { explain: true })).explanation).scanned);
-  const log = await stage.redis.commandLog(async () => {
-    await reader.entry(conversationId);
-  });
-  const reads = log.filter((command) => /^HM?GET$/i.test(command[0] ?? '') && command[1]?.startsWith('msgrecord:'));
-  return reads.reduce((sum, command) => sum + command.length - 2, 0);
+  const log = await stage.redis.commandLog();
+  await reader.entry(conversationId);
+  const commands = await log.read();
+  log.close();
+  const reads = commands.filter(({ name, args }) => (name === 'HGET' || name === 'HMGET') && args[0]?.startsWith('msgrecord:'));
+  return reads.reduce((sum, { args }) => sum + args.length - 1, 0);
 }
 
 export const bound: Item = {
