@@ -2,9 +2,11 @@
  * A process that opens a data folder, for embedded-open.e2e.test.ts. Speaks one JSON line for each thing that happened.
  *
  * arguments: folder, what to do: `hold` (open and stay), `send` (commit until killed, a line for each acknowledged one),
- * `die-at N` (die by SIGKILL before write N of the first commit), `fill` (commit until one is refused, then list)
+ * `die-at N` (die by SIGKILL before write N of the first commit), `fill` (commit until one is refused, then list),
+ * `damage` (take the index away, beside whoever has the folder open)
  */
 import { isQimError, SEQ_ZERO } from '@qim/proto';
+import { damageEmbedded } from '../src/embedded/damage.js';
 import { openEmbeddedStore } from '../src/embedded/open.js';
 import type { Store } from '../src/store.js';
 import { aliceSays, BOB, CHAT } from './embedded-requests.js';
@@ -16,6 +18,7 @@ function tell(line: object): void {
 }
 
 async function main(): Promise<void> {
+  if (task === 'damage') return damageEmbedded(folder, CHAT, 'indexKeyMissing').then(() => process.exit(0));
   const dieAt = task === 'die-at' ? Number(step) : -1;
   const store = await openEmbeddedStore(folder, {
     faults: ({ operation, index }) => {

@@ -1,5 +1,5 @@
 /** One server for each folder, and nothing acknowledged lost, proved with processes that are really killed. */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,7 +10,7 @@ import { SEQ_ZERO } from '@qim/proto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openEmbeddedStore } from '../src/embedded/open.js';
 import type { Store } from '../src/store.js';
-import { damage, skipSequences } from '../src/testing/index.js';
+import { skipSequences } from '../src/testing/index.js';
 import { dump } from './embedded-dump.js';
 import { aliceSays, BOB, CHAT } from './embedded-requests.js';
 
@@ -207,12 +207,16 @@ describe('a disk that is full', () => {
   });
 });
 
-describe('damage by the test tools', () => {
-  test('is noticed at once by a server of the same process', async () => {
-    const store = await open();
-    await store.messages.commit(aliceSays('one'));
-    await damage({ store: 'embedded', data: folder }, CHAT, 'indexKeyMissing');
-    const [reading] = await store.messages.readConversations(CHAT.tenantId, BOB, [{ ...CHAT, watermark: SEQ_ZERO }]);
-    expect(reading).toMatchObject({ kind: 'damaged', error: { detail: { reason: 'indexMissing' } } });
+describe('damage by another process', () => {
+  test('is noticed by the very next read of the server that has the folder open', async () => {
+    const { messages } = await open();
+    await messages.commit(aliceSays('one'));
+    const list = () => messages.readConversations(CHAT.tenantId, BOB, [{ ...CHAT, watermark: SEQ_ZERO }]);
+    // Both reads in one turn of this process, with the whole life of the other one between them.
+    const before = list();
+    expect(spawnSync(NODE[0] ?? '', [...NODE.slice(1), folder, 'damage'], { stdio: 'inherit' }).status).toBe(0);
+    const after = list();
+    expect(await before).toMatchObject([{ kind: 'sound' }]);
+    expect(await after).toMatchObject([{ kind: 'damaged', error: { detail: { reason: 'indexMissing' } } }]);
   });
 });

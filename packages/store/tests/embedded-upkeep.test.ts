@@ -2,6 +2,7 @@
 import {
   DEDUP_WEEK_MS,
   EMBEDDED_BATCH_MAX,
+  EXACT_UNREAD_SCAN_LIMIT,
   EXPIRED_CLEARED_MAX,
   parseConversationId,
   parseUserId,
@@ -13,8 +14,10 @@ import { Environment, type Write } from '../src/embedded/environment.js';
 import { enterFolder } from '../src/embedded/folders.js';
 import { FORMAT_KEY, outboxEntry, Table } from '../src/embedded/keys.js';
 import { openEmbeddedStore } from '../src/embedded/open.js';
+import { readConversationState } from '../src/embedded/readings.js';
+import { readingScope } from '../src/message/summaries.js';
 import type { OutboxLease } from '../src/outbox/outbox.js';
-import { Fixture, seq, TENANT } from '../src/testing/conformance/fixture.js';
+import { Fixture, seq, TENANT, TITLE } from '../src/testing/conformance/fixture.js';
 import { EmbeddedBackend } from './embedded-backend.js';
 import { dump } from './embedded-dump.js';
 
@@ -80,6 +83,34 @@ describe('commits that wait share a flush', () => {
     await Promise.all(waiting);
     await environment.close();
     await expect(write()).rejects.toMatchObject({ code: 'StoreUnavailable' });
+  });
+});
+
+describe('a list reads no more than it must', () => {
+  test('however long the history: the window, the head, and the preview where that is another one', async () => {
+    const chat = fixture.direct(alice, bob);
+    await Promise.all(Array.from({ length: 300 }, () => chat.say(alice)));
+    await chat.sayTimes(alice, 2, TITLE);
+    const { environment, leave } = await enterFolder(backend.folder, false, 1);
+    const scope = readingScope(TENANT, bob);
+    const read = (watermark: number) =>
+      environment.read((snapshot) =>
+        readConversationState(snapshot, scope, { conversationId: chat.conversationId, watermark: seq(watermark) }),
+      );
+    const rows = [302, 301, 300, 299, 102, 101, 0].map((watermark) => {
+      const { reading, recordsRead } = read(watermark);
+      return [watermark, reading.kind === 'sound' && reading.evidence.scanned, recordsRead];
+    });
+    await leave();
+    expect(rows).toEqual([
+      [302, 0, 2],
+      [301, 1, 2],
+      [300, 2, 3],
+      [299, 3, 3],
+      [102, EXACT_UNREAD_SCAN_LIMIT, EXACT_UNREAD_SCAN_LIMIT],
+      [101, 0, 2],
+      [0, 0, 2],
+    ]);
   });
 });
 
