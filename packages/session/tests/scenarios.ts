@@ -12,7 +12,7 @@ export interface RealStore {
   close(): Promise<void>;
 }
 
-/** What a list cannot or need not see: the preview alone, or only the next commit's business */
+/** What a list cannot or need not see: the preview alone, or only the next commit meets it. */
 const NO_DAMAGE_TO_COUNTS: readonly DamageKind[] = ['previewPointerWrong', 'factsBehind', 'bodyMissing', 'bodyBitFlipped'];
 
 export function sessionOverRealStore(name: string, kinds: readonly DamageKind[], open: () => Promise<RealStore>): void {
