@@ -2,6 +2,7 @@ import {
   CONTENT_BYTES_MAX,
   type CorruptReason,
   MessageStatus,
+  parseConversationId,
   parseTenantId,
   parseUserId,
   RECORD_BYTES_MAX,
@@ -139,6 +140,55 @@ describe('damage', () => {
     ]) {
       expect(decodeRecord(record, encodeRecord(other).body)).toBe('bodyUnreadable');
     }
+  });
+
+  test('a body of another record or revision is not taken, though the record names its checksum', () => {
+    const said = goldenRecord('apart');
+    const apart = 88 + CHAT.length + 'alice'.length;
+    for (const other of [
+      { ...said, revision: 2 },
+      { ...said, conversationSeq: seq(said.conversationSeq + 1) },
+      { ...said, tenantId: T7 },
+      { ...said, conversationId: parseConversationId(CHAT.replace(/1$/, '2')) },
+    ]) {
+      const record = new Uint8Array(goldenBytes('record', 'apart'));
+      const { body = new Uint8Array(0) } = encodeRecord(other);
+      viewOf(record).setUint32(apart + 4, viewOf(body).getUint32(2));
+      expect(decodeHeader(sealed(record))).not.toBe('recordUnreadable');
+      expect(decodeRecord(record, body)).toBe('bodyUnreadable');
+    }
+  });
+
+  test('a snippet that does not end with the record is refused', () => {
+    const apart = 88 + CHAT.length + 'alice'.length;
+    for (const change of [-1, 1]) {
+      const bytes = new Uint8Array(goldenBytes('record', 'apart'));
+      const view = viewOf(bytes);
+      view.setUint16(apart + 8, view.getUint16(apart + 8) + change);
+      expect(decodeHeader(sealed(bytes))).toBe('recordUnreadable');
+    }
+  });
+
+  test('bytes after the payload are refused', () => {
+    const { record } = encodeRecord(recordOf(5));
+    const end = record.length - 24;
+    const longer = Uint8Array.of(...record.subarray(0, end), 0, ...record.subarray(end));
+    expect(decodeHeader(sealed(longer))).not.toBe('recordUnreadable');
+    expect(decodeRecord(longer, undefined)).toBe('recordUnreadable');
+  });
+
+  test('mentions that are not as many as their fingerprints are refused', () => {
+    const { record } = encodeRecord(recordOf(5, { mentions: { userIds: [ALICE, BOB], all: false } }));
+    const fingerprints = 88 + CHAT.length + 'alice'.length;
+    const fewer = Uint8Array.of(...record.subarray(0, fingerprints), ...record.subarray(fingerprints + 8));
+    fewer[86] = 1;
+    expect(decodeHeader(sealed(fewer))).not.toBe('recordUnreadable');
+    expect(decodeRecord(fewer, undefined)).toBe('recordUnreadable');
+  });
+
+  test('a byte order mark is text', () => {
+    const said = recordOf(5, { content: { kind: 'text', text: '\ufeffhello' } });
+    expect(decodeRecord(encodeRecord(said).record, undefined)).toEqual(said);
   });
 
   test('a body beside a record that holds its own is not looked at', () => {
