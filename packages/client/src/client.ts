@@ -5,6 +5,7 @@
  * be lost, and nothing says so.
  */
 import { RELIST_INTERVAL_MS } from '@qim/proto';
+import type { Event as WireEvent } from '@qim/proto/schema';
 import { Api, type SentMessage } from './api.js';
 import { Calls } from './calls.js';
 import type { ServerFrame } from './codec.js';
@@ -284,12 +285,22 @@ class SocketClient implements Client {
       case 'error':
         this.#calls.fail(frame.id, serverError(frame.error));
         return;
-      case 'event': {
-        const event = eventFrom(frame.event);
-        if (event !== undefined) this.#event(event);
+      case 'event':
+        this.#wireEvent(frame.event);
         return;
-      }
     }
+  }
+
+  #wireEvent(wireEvent: WireEvent): void {
+    let event: QimEvent | undefined;
+    try {
+      event = eventFrom(wireEvent);
+    } catch {
+      // One that cannot be understood is one that was lost.
+      this.#resync();
+      return;
+    }
+    if (event !== undefined) this.#event(event);
   }
 
   #event(event: QimEvent): void {

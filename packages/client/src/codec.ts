@@ -1,11 +1,13 @@
 /** Frames of the subprotocol qim.v1+proto: bytes out, a closed union in. */
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
-import { ClientFrameSchema, type Event, type FrameError, ServerFrameSchema, type Welcome } from '@qim/proto/schema';
+import { ClientFrameSchema, type Event, type FrameError, ServerFrameSchema } from '@qim/proto/schema';
+import { identityFrom } from './from-wire.js';
+import type { Identity } from './types.js';
 
 export const SUBPROTOCOL = 'qim.v1+proto';
 
 export type ServerFrame =
-  | { readonly kind: 'welcome'; readonly welcome: Welcome }
+  | { readonly kind: 'welcome'; readonly identity: Identity }
   | { readonly kind: 'reply'; readonly id: number; readonly body: Uint8Array }
   | { readonly kind: 'error'; readonly id: number; readonly error: FrameError }
   | { readonly kind: 'event'; readonly event: Event }
@@ -29,7 +31,7 @@ export function decodeServerFrame(data: unknown): ServerFrame | undefined {
     const id = Number(frame.id);
     switch (frame.kind.case) {
       case 'welcome':
-        return { kind: 'welcome', welcome: frame.kind.value };
+        return { kind: 'welcome', identity: identityFrom(frame.kind.value) };
       case 'reply':
         return { kind: 'reply', id, body: frame.kind.value };
       case 'error':

@@ -3,12 +3,11 @@
  * are subscribed. What travels over it is none of its business.
  */
 import { CloseCode, CONNECT_TIMEOUT_MS, CONNECTION_STABLE_MS, shouldReconnect } from '@qim/proto';
-import type { FrameError, Welcome } from '@qim/proto/schema';
+import type { FrameError } from '@qim/proto/schema';
 import { pauseMs, promptPauseMs, RECONNECT_PAUSES } from './backoff.js';
 import { decodeServerFrame, encodeHello, type ServerFrame, SUBPROTOCOL } from './codec.js';
 import type { Environment, WebSocketLike } from './environment.js';
 import { clientError, type QimClientError, serverError } from './errors.js';
-import { identityFrom } from './from-wire.js';
 import { Cell, type Observable } from './observable.js';
 import type { Identity } from './types.js';
 
@@ -133,7 +132,7 @@ export class Connection {
       return;
     }
     if (frame.kind === 'welcome') {
-      this.#welcomed(frame.welcome);
+      this.#welcomed(frame.identity);
       return;
     }
     // Id 0 is hello's: why it was refused. The close that follows decides.
@@ -141,12 +140,11 @@ export class Connection {
     else if (frame.kind !== 'unknown') this.#options.handler.frame(frame);
   }
 
-  #welcomed(welcome: Welcome): void {
+  #welcomed(identity: Identity): void {
     if (this.#state.snapshot().status === 'online') return;
     this.#cancelTimer();
     this.#tokenRefused = false;
     this.#onlineSinceMs = this.#options.environment.now();
-    const identity = identityFrom(welcome);
     this.#state.set({ status: 'online', identity });
     this.#options.handler.online(identity);
   }

@@ -14,7 +14,7 @@ import {
 } from '@qim/proto';
 import type { Api } from './api.js';
 import type { Environment } from './environment.js';
-import { clientError, isNotMember, isQimClientError, type QimClientError } from './errors.js';
+import { asClientError, clientError, isNotMember, isWithoutLink, type QimClientError } from './errors.js';
 import { Cell, type Observable } from './observable.js';
 import type { Conversation, ConversationPage } from './types.js';
 
@@ -131,7 +131,8 @@ export class ConversationList {
     try {
       await run();
     } catch (error) {
-      this.#state.set({ ...this.#state.snapshot(), status: 'error', error: asKnown(error) });
+      const known = asClientError(error, 'reading the list');
+      if (!isWithoutLink(known)) this.#state.set({ ...this.#state.snapshot(), status: 'error', error: known });
     }
   }
 
@@ -163,7 +164,7 @@ export class ConversationList {
       this.#showList([...held, ...page.conversations.filter((entry) => !known.has(entry.conversationId))], page.nextPageToken !== '');
       for (const request of requests) request.resolve();
     } catch (error) {
-      for (const request of requests) request.reject(asKnown(error));
+      for (const request of requests) request.reject(asClientError(error, 'reading the list'));
     }
   }
 
@@ -217,8 +218,4 @@ export class ConversationList {
 function hasNewerHead(read: Conversation, held: Conversation, touch: Touch): boolean {
   if (read.damaged !== undefined || held.damaged !== undefined) return touch === 'activity';
   return read.latestConversationSeq > held.latestConversationSeq;
-}
-
-function asKnown(error: unknown): QimClientError {
-  return isQimClientError(error) ? error : clientError('BAD_ANSWER', 'reading the list failed');
 }

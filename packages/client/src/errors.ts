@@ -116,6 +116,20 @@ export function mayPass(error: QimClientError): boolean {
   return PASSING.has(error.reason) || error.code === 'unavailable';
 }
 
+const WITHOUT_LINK: ReadonlySet<string> = new Set(['NOT_CONNECTED', 'CONNECTION_LOST', 'CLIENT_CLOSED', 'CANCELED']);
+
+/** Nothing is wrong but the link: the next welcome reads again. */
+export function isWithoutLink(error: QimClientError): boolean {
+  return WITHOUT_LINK.has(error.reason);
+}
+
+/** For what only a fault of ours, or an answer beyond understanding, can bring. */
+export function asClientError(error: unknown, doing: string): QimClientError {
+  return isQimClientError(error)
+    ? error
+    : new QimClientError({ code: 'internal', reason: 'BAD_ANSWER', message: `${doing} failed`, cause: error });
+}
+
 /** Whether the caller has no such conversation (any more). */
 export function isNotMember(error: unknown): boolean {
   return isQimClientError(error) && error.reason === 'NOT_MEMBER';

@@ -5,7 +5,7 @@
  */
 import { CATCH_UP_PAGES_MAX, CLIENT_WINDOW_MESSAGES_MAX, HISTORY_PAGE_SIZE_DEFAULT, HISTORY_PAGE_SIZE_MAX } from '@qim/proto';
 import type { Api } from './api.js';
-import { clientError, isNotMember, isQimClientError, type QimClientError } from './errors.js';
+import { asClientError, clientError, isNotMember, isWithoutLink, type QimClientError } from './errors.js';
 import { Cell, type Observable } from './observable.js';
 import { Timeline } from './timeline.js';
 import type { Conversation, HistoryPage, Message } from './types.js';
@@ -29,8 +29,6 @@ export interface MessagesState {
 type Wanted = 'nothing' | 'forward' | 'resync';
 
 const EMPTY: MessagesState = { status: 'loading', error: undefined, messages: [], hasOlder: false };
-/** Beginnings anew in one go; more means that the server contradicts itself. */
-const RESETS_MAX = 3;
 
 export interface MessageWindowOptions {
   readonly conversationId: string;
@@ -49,7 +47,6 @@ export class MessageWindow {
   #running = false;
   /** The newest that was told of while reading; 0: none. What is being read may bring it. */
   #headNoted = 0;
-  #resets = 0;
   #olderRequest: Promise<void> | undefined;
   #closed = false;
 
@@ -143,7 +140,6 @@ export class MessageWindow {
         this.#wanted = 'nothing';
         await this.#pass(wanted);
       }
-      this.#resets = 0;
     } catch (error) {
       this.#failed(error);
     } finally {
@@ -161,8 +157,7 @@ export class MessageWindow {
     // Removed, reset or closed while it was read: the answer is of no more use.
     if (timeline !== this.#timeline || this.#closed) return;
     if (!stands) {
-      this.#resets += 1;
-      if (this.#resets > RESETS_MAX) throw clientError('BAD_ANSWER', 'the server contradicts itself about this conversation');
+      // Ends by itself: a beginning conflicts with nothing, and only a further push leads on from it.
       this.#startAnew();
       return;
     }
@@ -229,14 +224,11 @@ export class MessageWindow {
       this.removed();
       return;
     }
-    const known = isQimClientError(error) ? error : clientError('BAD_ANSWER', 'reading failed');
-    // Without a link there is nothing wrong to show: the next welcome resyncs.
-    if (WITHOUT_LINK.has(known.reason)) return;
+    const known = asClientError(error, 'reading messages');
+    if (isWithoutLink(known)) return;
     this.#state.set({ ...this.#state.snapshot(), status: 'error', error: known });
   }
 }
-
-const WITHOUT_LINK: ReadonlySet<string> = new Set(['NOT_CONNECTED', 'CONNECTION_LOST', 'CLIENT_CLOSED', 'CANCELED']);
 
 /** @throws QimClientError BAD_ANSWER for a page that says there is more and moves nowhere: asking again would never end. */
 function lastSeq(page: HistoryPage, after: number): number {

@@ -5,7 +5,7 @@
 import { CALL_TIMEOUT_MS, CLIENT_OUTBOX_MAX, SEND_RETRY_MS_MAX } from '@qim/proto';
 import type { Api, SentMessage } from './api.js';
 import type { Environment } from './environment.js';
-import { clientError, isQimClientError, type QimClientError } from './errors.js';
+import { asClientError, clientError, type QimClientError } from './errors.js';
 import type { OutgoingContent, SendMessageInput, SendTarget } from './inputs.js';
 import { Cell, type Observable } from './observable.js';
 import { retrying } from './retry.js';
@@ -136,7 +136,7 @@ export class Outbox {
       else this.#forget(entry.input.clientMessageId);
       entry.resolve(answer);
     } catch (error) {
-      const known = isQimClientError(error) ? error : clientError('BAD_ANSWER', 'sending failed', true);
+      const known = asClientError(error, 'sending');
       this.#show(entry, { status: 'failed', error: known });
       entry.reject(known);
     }

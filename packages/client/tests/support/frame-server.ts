@@ -1,6 +1,6 @@
 /**
  * A real WebSocket server on a loopback port that speaks binary frames over the model, and misbehaves on request: events
- * lost, doubled or shuffled, answers lost, links cut, closes with any code.
+ * lost, doubled or shuffled, answers lost, links cut. A token is the user's name.
  */
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
@@ -25,16 +25,9 @@ export interface SeenCall {
 export class FrameServer {
   readonly chat = new ChatModel();
   readonly calls: SeenCall[] = [];
-  /** Tokens in the order of the hellos; a token is the user's name, 'bad' one that is refused. */
-  readonly hellos: string[] = [];
   fate: (call: SeenCall) => CallFate | Promise<CallFate> = () => 'answer';
   /** Which events really go out, and in which order. */
   deliver: (event: Event) => readonly Event[] = (event) => [event];
-  /** Called instead of a welcome. */
-  onHello: ((socket: WebSocket) => void) | undefined;
-  /** Calls answered at the same time, at most. */
-  inFlightMax = 0;
-  #inFlight = 0;
   #server: WebSocketServer | undefined;
   #port = 0;
   readonly #online = new Map<WebSocket, string>();
@@ -46,10 +39,6 @@ export class FrameServer {
 
   get url(): string {
     return `http://127.0.0.1:${this.#port}`;
-  }
-
-  get onlineUsers(): string[] {
-    return [...this.#online.values()];
   }
 
   /** On the port of before, when it was started before. */
@@ -77,11 +66,6 @@ export class FrameServer {
     this.#online.clear();
   }
 
-  closeAll(code: number): void {
-    for (const socket of this.#online.keys()) socket.close(code, 'as the test wants');
-    this.#online.clear();
-  }
-
   emit(to: Iterable<string>, event: Event): void {
     const users = new Set(to);
     for (const one of this.deliver(event)) {
@@ -106,16 +90,6 @@ export class FrameServer {
   }
 
   #hello(socket: WebSocket, token: string, device: string): void {
-    this.hellos.push(token);
-    if (this.onHello !== undefined) {
-      this.onHello(socket);
-      return;
-    }
-    if (token === 'bad') {
-      send(socket, 0, { case: 'error', value: { code: 'unauthenticated', reason: 'TOKEN_EXPIRED', message: 'the token has expired' } });
-      socket.close(4401, 'token');
-      return;
-    }
     this.#online.set(socket, token);
     socket.on('close', () => this.#online.delete(socket));
     send(socket, 0, { case: 'welcome', value: { userId: token, device, ackDurability: 'synced' } });
@@ -125,10 +99,7 @@ export class FrameServer {
     const user = this.#online.get(socket) ?? '';
     const call = { user, method, body };
     this.calls.push(call);
-    this.#inFlight += 1;
-    this.inFlightMax = Math.max(this.inFlightMax, this.#inFlight);
     const fate = await this.fate(call);
-    this.#inFlight -= 1;
     if (fate === 'ignore') return;
     if (typeof fate === 'object') {
       send(socket, id, { case: 'error', value: { ...fate, message: fate.reason } });

@@ -1,0 +1,175 @@
+import type { Conversation, ConversationPage, SoundConversation } from '@qim/client';
+import {
+  CLIENT_LIST_ENTRIES_MAX,
+  LIST_PAGE_SIZE_DEFAULT,
+  LIST_REFRESH_DELAY_MS,
+  LIST_REFRESH_MAX,
+  LIST_REFRESH_PARALLEL_MAX,
+} from '@qim/proto';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { ConversationList } from '../src/conversation-list.js';
+import { environmentFrom } from '../src/environment.js';
+import { clientError, QimClientError } from '../src/errors.js';
+import { FakeSocket } from './support/fake-socket.js';
+
+let all: Conversation[];
+let reads: string[];
+let parallel: { now: number; most: number };
+let failure: QimClientError | undefined;
+let list: ConversationList;
+
+function sound(conversationId: string, latestConversationSeq = 1): SoundConversation {
+  return {
+    conversationId,
+    latestConversationSeq,
+    kind: 'group',
+    title: conversationId,
+    peerUserId: undefined,
+    preview: undefined,
+    previewDamaged: undefined,
+    flags: { pinned: false, muted: false, hidden: false, markedUnread: false },
+    settings: { historyVisibility: 'all', onlyAdminsPost: false },
+    role: 'member',
+    epoch: 1,
+    damaged: undefined,
+    lastActivityId: 'a',
+    lastMessageId: 'm',
+    readConversationSeq: 0,
+    unreadCount: 0,
+    unreadExact: true,
+    mentionCount: 0,
+    amendmentCursor: 0,
+    watermarkAhead: false,
+  };
+}
+
+async function listConversations(pageSize: number, pageToken: string): Promise<ConversationPage> {
+  reads.push(`list ${pageSize}`);
+  if (failure !== undefined) throw failure;
+  const from = Number(pageToken || '0');
+  const nextPageToken = from + pageSize < all.length ? String(from + pageSize) : '';
+  return { conversations: all.slice(from, from + pageSize), nextPageToken, damagedCount: 0 };
+}
+
+async function getConversation(conversationId: string): Promise<Conversation> {
+  reads.push(conversationId);
+  parallel.now += 1;
+  parallel.most = Math.max(parallel.most, parallel.now);
+  await Promise.resolve();
+  parallel.now -= 1;
+  const found = all.find((entry) => entry.conversationId === conversationId);
+  if (found === undefined) throw new QimClientError({ code: 'not_found', reason: 'NOT_MEMBER', message: 'no such conversation' });
+  return found;
+}
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  all = [];
+  reads = [];
+  parallel = { now: 0, most: 0 };
+  failure = undefined;
+  const environment = environmentFrom({ WebSocket: FakeSocket });
+  list = new ConversationList({ api: { listConversations, getConversation }, environment, noted: () => {}, gone: () => {} });
+});
+
+afterEach(() => {
+  list.close();
+  vi.useRealTimers();
+});
+
+const ids = (): string[] => list.state.snapshot().conversations.map((entry) => entry.conversationId);
+const settle = (): Promise<unknown> => vi.advanceTimersByTimeAsync(LIST_REFRESH_DELAY_MS);
+
+async function listed(...conversations: Conversation[]): Promise<void> {
+  all = conversations;
+  list.relist();
+  await settle();
+  reads = [];
+}
+
+test('a conversation with a newer head moves to the top; one that was only read or amended stays', async () => {
+  await listed(sound('a'), sound('b'), sound('c'));
+  all = [sound('a'), { ...sound('b'), unreadCount: 3 }, sound('c', 2)];
+  list.touch('b', 'activity');
+  list.touch('c', 'activity');
+  await settle();
+  expect(ids()).toEqual(['c', 'a', 'b']);
+  expect(list.find('b')).toMatchObject({ unreadCount: 3 });
+});
+
+test('of several with newer heads the last one touched is on top', async () => {
+  await listed(sound('a'), sound('b'), sound('c'));
+  all = [sound('a', 2), sound('b', 2), sound('c')];
+  for (const id of ['a', 'b', 'a']) list.touch(id, 'activity');
+  await settle();
+  expect(ids()).toEqual(['a', 'b', 'c']);
+});
+
+test('touches of one moment read each conversation once, a few at a time', async () => {
+  await listed(...Array.from({ length: 20 }, (_, n) => sound(`g_${n}`)));
+  for (let round = 0; round < 3; round += 1) for (const { conversationId } of all) list.touch(conversationId, 'activity');
+  await settle();
+  expect(reads.length).toBe(20);
+  expect(parallel.most).toBe(LIST_REFRESH_PARALLEL_MAX);
+});
+
+test('as many changes as the bound are read one by one; one more reads the list instead', async () => {
+  await listed(sound('a'));
+  for (let n = 0; n < LIST_REFRESH_MAX; n += 1) list.touch(`g_${n}`, 'activity');
+  await settle();
+  expect(reads.filter((read) => read.startsWith('list'))).toEqual([]);
+  reads = [];
+  for (let n = 0; n <= LIST_REFRESH_MAX; n += 1) list.touch(`g_${n}`, 'activity');
+  await settle();
+  expect(reads).toEqual([`list ${LIST_PAGE_SIZE_DEFAULT}`]);
+});
+
+test('a quiet conversation beyond the pages that were read does not jump in; one with a new message does', async () => {
+  await listed(...Array.from({ length: LIST_PAGE_SIZE_DEFAULT + 1 }, (_, n) => sound(`g_${n}`)));
+  const last = `g_${LIST_PAGE_SIZE_DEFAULT}`;
+  list.touch(last, 'other');
+  await settle();
+  expect(ids()).not.toContain(last);
+  list.touch(last, 'activity');
+  await settle();
+  expect(ids()[0]).toBe(last);
+});
+
+test('a conversation that was told of while the list is read is read after it', async () => {
+  await listed(sound('a'), sound('b'));
+  all = [sound('a', 2), sound('b')];
+  list.relist();
+  list.touch('a', 'activity');
+  await settle();
+  expect(reads).toEqual([`list ${LIST_PAGE_SIZE_DEFAULT}`, 'a']);
+});
+
+test('reading again reaches as far as before', async () => {
+  await listed(...Array.from({ length: 120 }, (_, n) => sound(`g_${n}`)));
+  await list.loadMore();
+  await list.loadMore();
+  expect(ids().length).toBe(120);
+  list.relist();
+  await settle();
+  expect([ids().length, list.state.snapshot().hasMore]).toEqual([120, false]);
+});
+
+test('entries are held up to the bound; loading more is refused then', async () => {
+  await listed(...Array.from({ length: CLIENT_LIST_ENTRIES_MAX + 1 }, (_, n) => sound(`g_${n}`)));
+  while (ids().length < CLIENT_LIST_ENTRIES_MAX) await list.loadMore();
+  expect(ids().length).toBe(CLIENT_LIST_ENTRIES_MAX);
+  await expect(list.loadMore()).rejects.toMatchObject({ reason: 'CLIENT_LIMIT' });
+});
+
+test('a lost link is no error of the list; a refusal is, and what was read stays', async () => {
+  await listed(sound('a'));
+  failure = clientError('CONNECTION_LOST', 'lost', true);
+  list.relist();
+  await settle();
+  expect(list.state.snapshot()).toMatchObject({ status: 'ready', error: undefined });
+  failure = new QimClientError({ code: 'internal', reason: 'INTERNAL', message: 'no' });
+  list.relist();
+  await settle();
+  expect(list.state.snapshot()).toMatchObject({ status: 'error', error: { reason: 'INTERNAL' } });
+  expect(ids()).toEqual(['a']);
+});

@@ -1,0 +1,207 @@
+import type { Conversation, HistoryPage, Message, ReadHistoryInput } from '@qim/client';
+import { CATCH_UP_PAGES_MAX, CLIENT_WINDOW_MESSAGES_MAX, HISTORY_PAGE_SIZE_MAX } from '@qim/proto';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { clientError, QimClientError } from '../src/errors.js';
+import { MessageWindow } from '../src/message-window.js';
+import { message, pageOf } from './support/messages.js';
+
+let history: Message[];
+let reads: ReadHistoryInput[];
+let cursor: number;
+let epoch: number;
+let answer: (input: ReadHistoryInput) => Promise<HistoryPage>;
+
+function fromHistory({ afterSeq, beforeSeq, limit = 50 }: ReadHistoryInput): Promise<HistoryPage> {
+  const position = afterSeq !== undefined ? { after: afterSeq } : beforeSeq !== undefined ? { before: beforeSeq } : 'newest';
+  return Promise.resolve(pageOf(history, position, limit, epoch));
+}
+
+beforeEach(() => {
+  history = [];
+  reads = [];
+  cursor = 0;
+  epoch = 1;
+  answer = fromHistory;
+});
+
+function write(from: number, to: number): void {
+  for (let seq = from; seq <= to; seq += 1) history.push(message(seq));
+}
+
+function opened(heldCursor?: number): MessageWindow {
+  const window = new MessageWindow({
+    conversationId: 'g_1',
+    heldCursor: () => heldCursor,
+    api: {
+      readHistory: (input) => {
+        reads.push(input);
+        return answer(input);
+      },
+      getConversation: () =>
+        Promise.resolve({
+          damaged: undefined,
+          epoch,
+          amendmentCursor: cursor,
+          latestConversationSeq: history.at(-1)?.conversationSeq ?? 0,
+        } as Conversation),
+    },
+  });
+  window.resync();
+  return window;
+}
+
+/** Everything here answers at once: a turn of the event loop is enough. */
+const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+const seqs = (window: MessageWindow): number[] => window.state.snapshot().messages.map((one) => one.conversationSeq);
+
+describe('a resync', () => {
+  test('reads nothing again while nothing was amended', async () => {
+    write(1, 3);
+    const window = opened(0);
+    await settle();
+    reads = [];
+    window.resync();
+    await settle();
+    expect(reads).toEqual([{ conversationId: 'g_1', afterSeq: 3, limit: HISTORY_PAGE_SIZE_MAX }]);
+  });
+
+  test('reads all that is held again when something was amended, in pages', async () => {
+    write(1, 250);
+    const window = opened(0);
+    await settle();
+    for (let pages = 0; pages < 4; pages += 1) await window.loadOlder();
+    expect(seqs(window).length).toBe(250);
+    history = history.map((one) => (one.conversationSeq === 7 ? message(7, { status: 'recalled', revision: 1 }) : one));
+    cursor = 1;
+    reads = [];
+    window.resync();
+    await settle();
+    expect(window.state.snapshot().messages[6]?.status).toBe('recalled');
+    expect(reads.map(({ afterSeq }) => afterSeq)).toEqual([0, 200, 250]);
+    window.resync();
+    await settle();
+    expect(reads.length).toBe(4);
+  });
+
+  test('without a cursor from before reads what is held once more, to be sure', async () => {
+    write(1, 2);
+    const window = opened(undefined);
+    await settle();
+    reads = [];
+    window.resync();
+    await settle();
+    expect(reads.map(({ afterSeq }) => afterSeq)).toEqual([0, 2]);
+  });
+});
+
+describe('a return', () => {
+  test('reads forward up to the bound of pages, and past it begins at the newest', async () => {
+    write(1, 1);
+    const window = opened(0);
+    await settle();
+    const most = CATCH_UP_PAGES_MAX * HISTORY_PAGE_SIZE_MAX;
+    write(2, 1 + most);
+    window.resync();
+    await settle();
+    expect([seqs(window)[0], seqs(window).length]).toEqual([2, most]);
+    write(2 + most, 2 + 2 * most);
+    window.resync();
+    await settle();
+    expect([seqs(window).length, seqs(window).at(-1)]).toEqual([50, 2 + 2 * most]);
+  });
+
+  test('that breaks in the middle keeps what came, and goes on from there', async () => {
+    write(1, 1);
+    const window = opened(0);
+    await settle();
+    write(2, 500);
+    answer = (input) => (input.afterSeq === 201 ? Promise.reject(clientError('CONNECTION_LOST', 'lost', true)) : fromHistory(input));
+    window.resync();
+    await settle();
+    expect(window.state.snapshot()).toMatchObject({ status: 'ready', error: undefined });
+    expect(seqs(window).at(-1)).toBe(201);
+    answer = fromHistory;
+    reads = [];
+    window.resync();
+    await settle();
+    expect([seqs(window).length, reads[0]?.afterSeq]).toEqual([500, 201]);
+  });
+});
+
+describe('a server that contradicts itself', () => {
+  test('about its epoch is asked no more often than something is pushed', async () => {
+    write(1, 2);
+    const window = opened(0);
+    await settle();
+    answer = async (input) => ({ ...(await fromHistory(input)), epoch: 10 + reads.length });
+    reads = [];
+    window.push(message(4));
+    await settle();
+    expect(reads.length).toBe(2);
+    expect(seqs(window)).toEqual([1, 2]);
+  });
+
+  test('with pages that never go forward is not asked for ever', async () => {
+    write(1, 2);
+    const window = opened(0);
+    await settle();
+    answer = () => Promise.resolve({ messages: [], hasMore: true, epoch: 1 });
+    window.push(message(9));
+    await settle();
+    expect(window.state.snapshot()).toMatchObject({ status: 'error', error: { reason: 'BAD_ANSWER' } });
+    expect(seqs(window)).toEqual([1, 2]);
+  });
+});
+
+test('a push that history denies is asked about once', async () => {
+  write(1, 2);
+  const window = opened(0);
+  await settle();
+  reads = [];
+  window.push(message(9));
+  await settle();
+  expect(reads.length).toBe(1);
+  expect(seqs(window)).toEqual([1, 2]);
+});
+
+test('a head that the list tells of while it is being read asks nothing more', async () => {
+  write(1, 2);
+  const window = opened(0);
+  await settle();
+  write(3, 4);
+  reads = [];
+  window.push(message(4));
+  window.noted({ damaged: undefined, epoch: 1, latestConversationSeq: 4 } as Conversation);
+  await settle();
+  expect([reads.length, seqs(window)]).toEqual([1, [1, 2, 3, 4]]);
+});
+
+test('a window that was closed while reading shows nothing more', async () => {
+  write(1, 2);
+  const window = opened(0);
+  window.close();
+  await settle();
+  expect(window.state.snapshot().status).toBe('loading');
+});
+
+test('one who was removed sees nothing of before, and everything anew when let in again', async () => {
+  write(1, 2);
+  const window = opened(0);
+  await settle();
+  answer = () => Promise.reject(new QimClientError({ code: 'not_found', reason: 'NOT_MEMBER', message: 'no' }));
+  window.resync();
+  await settle();
+  expect(window.state.snapshot()).toMatchObject({ status: 'removed', messages: [] });
+  answer = fromHistory;
+  window.noted({ damaged: undefined, epoch: 1, latestConversationSeq: 2 } as Conversation);
+  await vi.waitFor(() => expect(seqs(window)).toEqual([1, 2]));
+});
+
+test('older pages load up to what a window holds; then it is refused', async () => {
+  write(1, CLIENT_WINDOW_MESSAGES_MAX + 10);
+  const window = opened(0);
+  await settle();
+  while (seqs(window).length < CLIENT_WINDOW_MESSAGES_MAX) await window.loadOlder();
+  await expect(window.loadOlder()).rejects.toMatchObject({ reason: 'CLIENT_LIMIT' });
+  expect(window.state.snapshot().hasOlder).toBe(true);
+});
