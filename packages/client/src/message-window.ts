@@ -176,14 +176,14 @@ export class MessageWindow {
     return true;
   }
 
-  /** Whether what is held still stands; reads it again when something in the conversation was amended. */
+  /** Whether what is held still stands, but for its epoch, which the next page tells; reads it again when something in the conversation was amended. */
   async #recheck(timeline: Timeline): Promise<boolean> {
     const { conversationId, api } = this.#options;
     const { coveredTo } = timeline;
     const conversation = await api.getConversation(conversationId);
     // A damaged one has no numbers to go by; history says what can be read.
     if (conversation.damaged !== undefined) return true;
-    if (conversation.epoch !== timeline.epoch || conversation.latestConversationSeq < coveredTo) return false;
+    if (conversation.latestConversationSeq < coveredTo) return false;
     const first = timeline.messages[0];
     if (conversation.amendmentCursor === this.#cursor || first === undefined) return true;
     const stands = await this.#readForward(timeline, first.conversationSeq - 1, (after) => after >= coveredTo);

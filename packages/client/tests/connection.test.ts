@@ -249,6 +249,15 @@ describe('calls', () => {
   });
 });
 
+test('a read mark that found no link for long goes out with the next welcome', async () => {
+  await connecting();
+  client.openConversation('g_1').markRead(3);
+  await pass(CALL_TIMEOUT_MS * 2);
+  FakeSocket.last.welcome();
+  await pass(0);
+  expect(FakeSocket.last.methods).toContain('qim.v1.SessionService/MarkRead');
+});
+
 test('bytes that are no frame give the link up, and the client goes on', async () => {
   await connecting();
   FakeSocket.last.welcome();

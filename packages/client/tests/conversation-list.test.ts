@@ -16,6 +16,7 @@ let all: Conversation[];
 let reads: string[];
 let parallel: { now: number; most: number };
 let failure: QimClientError | undefined;
+let betweenPages: () => void;
 let list: ConversationList;
 
 function sound(conversationId: string, latestConversationSeq = 1): SoundConversation {
@@ -48,7 +49,10 @@ async function listConversations(pageSize: number, pageToken: string): Promise<C
   if (failure !== undefined) throw failure;
   const from = Number(pageToken || '0');
   const nextPageToken = from + pageSize < all.length ? String(from + pageSize) : '';
-  return { conversations: all.slice(from, from + pageSize), nextPageToken, damagedCount: 0 };
+  const conversations = all.slice(from, from + pageSize);
+  betweenPages();
+  betweenPages = () => {};
+  return { conversations, nextPageToken, damagedCount: 0 };
 }
 
 async function getConversation(conversationId: string): Promise<Conversation> {
@@ -68,6 +72,7 @@ beforeEach(() => {
   reads = [];
   parallel = { now: 0, most: 0 };
   failure = undefined;
+  betweenPages = () => {};
   const environment = environmentFrom({ WebSocket: FakeSocket });
   list = new ConversationList({ api: { listConversations, getConversation }, environment, noted: () => {}, gone: () => {} });
 });
@@ -142,6 +147,19 @@ test('a conversation that was told of while the list is read is read after it', 
   list.touch('a', 'activity');
   await settle();
   expect(reads).toEqual([`list ${LIST_PAGE_SIZE_DEFAULT}`, 'a']);
+});
+
+test('a conversation that moves between two pages comes once, as it was read last', async () => {
+  await listed(...Array.from({ length: 120 }, (_, n) => sound(`g_${n}`)));
+  await list.loadMore();
+  await list.loadMore();
+  betweenPages = () => {
+    all = [sound('new'), ...all.map((entry) => (entry.conversationId === 'g_99' ? sound('g_99', 7) : entry))];
+  };
+  list.relist();
+  await settle();
+  expect(ids().filter((id) => id === 'g_99')).toEqual(['g_99']);
+  expect(list.find('g_99')).toMatchObject({ latestConversationSeq: 7 });
 });
 
 test('reading again reaches as far as before', async () => {

@@ -38,6 +38,19 @@ describe('a send', () => {
     expect(alice.outbox.snapshot()).toEqual([]);
   });
 
+  test('whose event comes before its answer shows once', async () => {
+    const server = await startServer();
+    server.chat.add('g_1', 'alice', 'bob');
+    const alice = await online(server, 'alice');
+    const open = alice.openConversation('g_1');
+    await until(() => open.snapshot().status === 'ready');
+    server.fate = ({ method }) => (method.endsWith('SendMessage') ? 'loseAnswer' : 'answer');
+    alice.sendMessage({ target, content: 'hello' }).catch(() => {});
+    await until(() => open.snapshot().messages.length === 1);
+    expect(alice.outbox.snapshot()).toMatchObject([{ status: 'sending' }]);
+    expect(open.snapshot().outgoing).toEqual([]);
+  });
+
   test('whose answer is lost with the link is made again under the same id, and ends in one message', async () => {
     const server = await startServer();
     server.chat.add('g_1', 'alice', 'bob');

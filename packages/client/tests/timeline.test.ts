@@ -135,6 +135,14 @@ describe('a page', () => {
     expect(seqs(timeline)).toEqual([1, 3, 4]);
   });
 
+  test('that is the last takes away what is held past its end, and nothing that came after it was asked for', () => {
+    const timeline = begun(page([1, 2, 3, 4]));
+    const asked = { after: 0, coveredThen: 4, arrivalsThen: 0 };
+    timeline.push(message(5));
+    timeline.applyForward(page([1, 2]), asked);
+    expect(seqs(timeline)).toEqual([1, 2, 5]);
+  });
+
   test('of older ones goes before what is held', () => {
     const timeline = begun(page([5, 6], true));
     timeline.applyOlder(page([2, 4]));

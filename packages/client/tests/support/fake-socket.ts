@@ -19,6 +19,8 @@ export class FakeSocket implements WebSocketLike {
   closedWith: number | undefined;
   readonly tokens: string[] = [];
   readonly callIds: number[] = [];
+  /** Of the calls, in their order. */
+  readonly methods: string[] = [];
 
   readonly url: string;
   readonly protocols: string;
@@ -32,7 +34,10 @@ export class FakeSocket implements WebSocketLike {
   send(data: Uint8Array): void {
     const frame = fromBinary(ClientFrameSchema, data);
     if (frame.kind.case === 'hello') this.tokens.push(frame.kind.value.token);
-    else this.callIds.push(Number(frame.id));
+    else if (frame.kind.case === 'call') {
+      this.callIds.push(Number(frame.id));
+      this.methods.push(frame.kind.value.method);
+    }
   }
 
   close(code?: number): void {
