@@ -4,7 +4,7 @@ import { startSession } from '@qim/session';
 import type { Store } from '@qim/store';
 import { type DamageKind, damage, type StoreLocation } from '@qim/store/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ALICE, BOB, caller, type Filler, fillWorld, room, seq, T0 } from './support.js';
+import { ALICE, BOB, CAROL, caller, type Filler, fillWorld, refusal, room, seq, T0 } from './support.js';
 
 export interface RealStore {
   readonly store: Store;
@@ -82,6 +82,22 @@ export function sessionOverRealStore(name: string, kinds: readonly DamageKind[],
       });
       const { members } = await session().listMembers(caller(BOB), id, '');
       expect(members.map(({ userId }) => userId)).toEqual([ALICE, BOB]);
+    });
+
+    test('damaged facts are told to members alone', async () => {
+      const id = room('secret');
+      await filler.group(id, [ALICE, BOB]);
+      const calls = (userId: UserId): readonly (() => Promise<unknown>)[] => [
+        () => session().markRead(caller(userId), id, seq(1)),
+        () => session().listMembers(caller(userId), id, ''),
+        () => session().readHistory(caller(userId), { conversationId: id, position: 'newest', limit: 0 }),
+      ];
+      for (const kind of ['factsUnreadable', 'factsMissing'] as const) {
+        await damage(real.location, { tenantId: T0, conversationId: id }, kind);
+        for (const call of calls(CAROL)) expect(await refusal(call())).toBe('NotMember');
+        for (const call of calls(BOB)) expect(await refusal(call())).toBe('CorruptRecord');
+      }
+      expect(await refusal(session().getConversation(caller(CAROL), id, false))).toBe('NotMember');
     });
 
     test('removed and joined again before the lists knew: counted from the later join', async () => {

@@ -74,6 +74,7 @@ const NOTICED: readonly Row[] = [
   ['indexMemberExtra', 0, 'recordMissing', 'recordMissing', 'recordUnexpected'],
   ['indexMemberShort', 0, 'indexBehindFacts', 'indexBehindFacts', 'indexBehindFacts'],
   ['factsMissing', 0, 'factsMissing', 'factsMissing', 'factsMissing'],
+  ['factsUnreadable', 0, 'factsUnreadable', 'factsUnreadable', 'factsUnreadable'],
   ['factsAhead', 0, 'indexBehindFacts', 'indexBehindFacts', 'indexBehindFacts'],
   ['factsBehind', 0, undefined, undefined, 'recordUnexpected'],
   // It spoils the preview, which is told beside sound counts.

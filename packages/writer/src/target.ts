@@ -3,7 +3,7 @@
  * conversation that is not theirs. The commit and amend steps check the membership once more.
  */
 import { type Caller, type ConversationId, type ConversationSeq, type Message, type MessageId, notMember } from '@qim/proto';
-import type { ConversationFacts, MemberEntry } from '@qim/store';
+import { type ConversationFacts, corrupt, type MemberEntry } from '@qim/store';
 import type { WriterDeps } from './ports.js';
 
 export interface Membership {
@@ -18,7 +18,8 @@ export async function readMembership(
   conversationId: ConversationId,
 ): Promise<Membership> {
   const { facts, member } = await deps.messages.readConversation(caller.tenantId, conversationId, caller.userId);
-  if (facts === undefined || member === undefined) throw notMember();
+  if (member === undefined) throw notMember();
+  if (facts === undefined) throw corrupt(caller.tenantId, conversationId, 'factsMissing');
   return { facts, member };
 }
 

@@ -1,5 +1,5 @@
 /** What the writer promises, over a store of real bytes: the same lines on each backend. */
-import { HistoryVisibility, MessageStatus, RECALL_WINDOW_MS } from '@qim/proto';
+import { HistoryVisibility, MessageStatus, RECALL_WINDOW_MS, type UserId } from '@qim/proto';
 import type { Store } from '@qim/store';
 import { damage, type StoreLocation } from '@qim/store/testing';
 import { createWriter, type SendMessageInput } from '@qim/writer';
@@ -75,6 +75,27 @@ export function writerOverRealStore(name: string, open: () => Promise<RealStore>
         message: { idsOnly: { conversationSeq: whole(first).record.conversationSeq } },
       });
       expect(await refusal(send(BOB, { conversationId: room }, { replyTo }))).toBe('NotMember');
+    });
+
+    test('damaged facts are told to members alone', async () => {
+      const room = await writer().createGroup(caller(ALICE), groupInput([BOB]));
+      const sent = await send(BOB, { conversationId: room });
+      await damage(real.location, { tenantId: T0, conversationId: room }, 'factsUnreadable');
+      const content = { kind: 'text', text: 'better' } as const;
+      const calls = (userId: UserId): readonly (() => Promise<unknown>)[] => [
+        () => send(userId, { conversationId: room }),
+        () => writer().editMessage(caller(userId), { ...sent, content, mentionUserIds: [], mentionAll: false }),
+        () => writer().recallMessage(caller(userId), sent),
+        () => writer().deleteMessage(caller(userId), sent),
+        () => writer().addMembers(caller(userId), room, [DAN]),
+        () => writer().removeMember(caller(userId), room, BOB),
+        () => writer().leaveGroup(caller(userId), room),
+      ];
+      for (const call of calls(CAROL)) expect(await refusal(call)).toBe('NotMember');
+      for (const call of calls(ALICE)) expect(await refusal(call)).toBe('CorruptRecord');
+      await damage(real.location, { tenantId: T0, conversationId: room }, 'factsMissing');
+      for (const call of calls(CAROL)) expect(await refusal(call)).toBe('NotMember');
+      for (const call of calls(ALICE)) expect(await refusal(call)).toBe('CorruptRecord');
     });
 
     test('edit, recall and delete rewrite one record and end in a final one', async () => {

@@ -1,5 +1,5 @@
 /** The plan of an amendment: compare-and-set on the target's activityId, in its own place, without a sequence. */
-import { forbidden, notMember } from '@qim/proto';
+import { forbidden } from '@qim/proto';
 import { encodeRecord } from '../message/codec.js';
 import type { AmendOutcome, AmendRequest } from '../message/message-store.js';
 import { amendedRecord, changesNothing } from '../message/record.js';
@@ -14,10 +14,7 @@ export function planAmend(snapshot: Snapshot, request: AmendRequest, now: number
   const { tenantId, conversationId, conversationSeq } = request.target;
   const reads = new ConversationReads(snapshot, tenantId, conversationId);
   const { keys } = reads;
-  const facts = reads.facts();
-  const member = reads.member(request.actor);
-  if (facts === undefined && (member !== undefined || reads.newestMember() !== undefined)) throw reads.damage('factsMissing');
-  if (facts === undefined || member === undefined) throw notMember();
+  const { facts, member } = reads.membership(request.actor);
   if (member.role < LEAST_ROLE[request.needs]) throw forbidden(request.needs);
 
   const stored = reads.record(conversationSeq);

@@ -62,7 +62,7 @@ export function planCommit(snapshot: Snapshot, prepared: PreparedCommit, now: nu
   const remembered = rememberedCommit(snapshot, reads, request, week);
   if (remembered !== undefined) return { result: duplicateOf(reads, prepared, remembered), writes: [] };
 
-  const existing = reads.facts();
+  const existing = factsFor(reads, request);
   const created = existing === undefined;
   if (created) refuseUnlessNew(reads, request);
   else refuseUnlessAllowed(reads, request, existing);
@@ -104,10 +104,17 @@ function duplicateOf(reads: ConversationReads, { request, fingerprint }: Prepare
     throw idempotencyConflict();
   }
   const { conversationSeq, messageId, activityId, committedAtMs } = entry;
-  const facts = reads.facts();
-  const mayRead = facts !== undefined && reads.member(request.sender.userId) !== undefined;
-  const message = mayRead ? reads.message(conversationSeq, facts.epoch) : undefined;
+  const facts = reads.member(request.sender.userId) === undefined ? undefined : reads.facts();
+  const message = facts && reads.message(conversationSeq, facts.epoch);
   return { duplicate: true, conversationSeq, messageId, activityId, committedAtMs, created: false, message };
+}
+
+/** Undefined: there are none. Whoever has no member entry and makes nothing is told no more, whatever they look like. */
+function factsFor(reads: ConversationReads, request: CommitRequest): StoredFacts | undefined {
+  const facts = reads.storedFacts();
+  if (typeof facts === 'object') return facts;
+  if (request.create === undefined && reads.member(request.sender.userId) === undefined) throw notMember();
+  return reads.facts();
 }
 
 /** Facts are absent: nothing else may be there, and the request must say what to make. */

@@ -6,6 +6,7 @@ import {
   GROUP_MEMBERS_MAX,
   type Message,
   type MessageRecord,
+  notMember,
   type TenantId,
   type UserId,
 } from '@qim/proto';
@@ -60,6 +61,15 @@ export class ConversationReads {
     const member = this.storedMember(userId);
     if (typeof member === 'string') throw this.damage(member);
     return member;
+  }
+
+  /** Whoever has no entry learns nothing, whatever the facts look like. @throws NotMember | CorruptRecord */
+  membership(userId: UserId): { readonly facts: StoredFacts; readonly member: MemberEntry } {
+    const member = this.member(userId);
+    if (member === undefined) throw notMember();
+    const facts = this.facts();
+    if (facts === undefined) throw this.damage('factsMissing');
+    return { facts, member };
   }
 
   /** In the byte order of their user ids. */

@@ -69,6 +69,8 @@ function writesOf(reads: ConversationReads, snapshot: Snapshot, target: DamageTa
     }
     case 'factsMissing':
       return [{ key: keys.facts, value: undefined }];
+    case 'factsUnreadable':
+      return [{ key: keys.facts, value: GARBAGE }];
     case 'factsAhead':
     case 'factsBehind': {
       const facts = soundFacts(reads);

@@ -9,7 +9,6 @@ import {
   HISTORY_PAGE_SIZE_MAX,
   type MessageContent,
   type MessageRecord,
-  notMember,
   parseConversationSeq,
   SEQ_ZERO,
   utf8Bytes,
@@ -28,10 +27,7 @@ import { everythingUnder } from './keys.js';
 export function readHistoryPage(snapshot: Snapshot, query: HistoryQuery): HistoryPage {
   assert(query.limit >= 1 && query.limit <= HISTORY_PAGE_SIZE_MAX, 'a page has 1..HISTORY_PAGE_SIZE_MAX records');
   const reads = new ConversationReads(snapshot, query.tenantId, query.conversationId);
-  const facts = reads.facts();
-  const member = reads.member(query.userId);
-  if (facts === undefined && (member !== undefined || reads.newestMember() !== undefined)) throw reads.damage('factsMissing');
-  if (facts === undefined || member === undefined) throw notMember();
+  const { facts, member } = reads.membership(query.userId);
   refuseDamagedEnd(reads, facts);
 
   const visibility = parseConversationSeq(Math.max(member.visibleFrom - 1, query.clearedSeq));

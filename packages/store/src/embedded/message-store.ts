@@ -118,7 +118,11 @@ export class EmbeddedMessageStore implements MessageStore {
   ): Promise<{ readonly facts: ConversationFacts | undefined; readonly member: MemberEntry | undefined }> {
     return this.#read((snapshot) => {
       const reads = new ConversationReads(snapshot, tenantId, conversationId);
-      return { facts: reads.facts(), member: reads.member(userId) };
+      const member = reads.member(userId);
+      const facts = reads.storedFacts();
+      if (typeof facts !== 'string') return { facts, member };
+      if (member === undefined) return { facts: undefined, member };
+      throw reads.damage(facts);
     });
   }
 

@@ -180,7 +180,8 @@ export interface MessageStore {
   readHistory(query: HistoryQuery): Promise<HistoryPage>;
 
   /**
-   * Facts, and the user's member entry. Undefined facts: no such conversation. Cost: 1.
+   * Facts, and the user's member entry. Undefined facts: no such conversation, or one whose facts cannot be read while
+   * the user has no entry: damage is told to members alone. Cost: 1.
    *
    * @throws CorruptRecord (factsUnreadable, memberUnreadable)
    */

@@ -72,6 +72,8 @@ async function conversationDamage(
       return [['SET', history, GARBAGE]];
     case 'factsMissing':
       return [['DEL', facts]];
+    case 'factsUnreadable':
+      return [['HSET', facts, 'epoch', GARBAGE]];
     case 'factsAhead':
     case 'factsBehind': {
       const last = asDecimal(await connection.call('HGET', facts, 'lastSequence'));

@@ -111,11 +111,11 @@ class HistoryRead {
       memberCommand(this.#keys, userId),
     ];
     const replies = await this.#context.connection.pipeline(commands);
+    const member = this.#sound(memberFrom(replies.at(-1)));
+    if (member === undefined) throw notMember();
     const facts = this.#sound(factsFrom(replies[0]));
     const newest = this.#sound(newestFrom(replies[1]));
-    const member = this.#sound(memberFrom(replies.at(-1)));
-    if (facts === undefined && (member !== undefined || newest !== undefined)) throw this.#damage('factsMissing');
-    if (facts === undefined || member === undefined) throw notMember();
+    if (facts === undefined) throw this.#damage('factsMissing');
     this.#checkEnd(facts, newest);
 
     const visibility = max(parseConversationSeq(member.visibleFrom - 1), this.#query.clearedSeq);

@@ -79,9 +79,10 @@ export class RedisMessageStore implements MessageStore {
     return this.#watched(async () => {
       const replies = await this.#context.connection.pipeline([factsCommand(keys), memberCommand(keys, userId)]);
       const [facts, member] = [factsFrom(replies[0]), memberFrom(replies[1])];
-      if (typeof facts === 'string') throw corrupt(tenantId, conversationId, facts);
       if (typeof member === 'string') throw corrupt(tenantId, conversationId, member);
-      return { facts, member };
+      if (typeof facts !== 'string') return { facts, member };
+      if (member === undefined) return { facts: undefined, member };
+      throw corrupt(tenantId, conversationId, facts);
     });
   }
 

@@ -35,6 +35,8 @@ export const CONVERSATION_DAMAGE_KINDS = [
   /** The index is a string. */
   'indexWrongType',
   'factsMissing',
+  /** The facts stand and cannot be understood. */
+  'factsUnreadable',
   /** lastSequence is one more. */
   'factsAhead',
   /** lastSequence is one less: lists take it for a commit between two reads; a commit and the verifier notice. */

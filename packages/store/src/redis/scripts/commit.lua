@@ -241,11 +241,11 @@ local function check_exists(commit)
     end
     return check_sender(commit)
   end
+  if commit.create == '0' and redis.call('HEXISTS', members_key, commit.sender) == 0 then
+    return { 'refused', 'NotMember' }
+  end
   if member_count > 0 or newest[1] then
     return { 'corrupt', 'factsMissing', '0' }
-  end
-  if commit.create == '0' then
-    return { 'refused', 'NotMember' }
   end
   commit.created, commit.initial = true, {}
   for i = 1, #commit.members, 2 do

@@ -40,6 +40,7 @@ const EXPECTED: Readonly<Record<DamageKind, Expectation>> = {
   indexScoreNonZero: { at: 0, list: ['indexMemberInvalid'], history: ['indexMemberInvalid'], commit: 'refused' },
   indexWrongType: { at: 0, list: ['wrongType'], history: ['wrongType'], commit: 'refused' },
   factsMissing: { at: 0, list: ['factsMissing'], history: ['factsMissing'], commit: 'refused' },
+  factsUnreadable: { at: 0, list: ['factsUnreadable'], history: ['factsUnreadable'], commit: 'refused' },
   factsAhead: { at: 0, list: ['indexBehindFacts'], history: ['indexBehindFacts'], commit: 'refused' },
   factsBehind: { at: 0, list: 'sound', history: 'sound', commit: 'refused' },
   previewPointerWrong: { at: 0, list: 'sound', history: 'sound', commit: 'sent' },

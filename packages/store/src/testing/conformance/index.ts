@@ -11,6 +11,7 @@ import { history, singleReads } from './history.js';
 import { membership } from './membership.js';
 import { asTheModel } from './model.js';
 import { entries, leasing, waiting } from './outbox.js';
+import { outsiders } from './outsiders.js';
 import { restart } from './restart.js';
 import { suite } from './suite.js';
 import { bounds, calls, counting, heads } from './summaries.js';
@@ -31,7 +32,7 @@ export function messageStoreConformance(backend: BackendUnderTest): void {
     'head and preview': heads,
     'calls for a list': calls,
     'random work, answered as the model does': asTheModel,
-    ...(backend.damageKinds && { damage: damageCases(backend.damageKinds), 'damage and what it reaches': damageElsewhere }),
+    ...(backend.damageKinds && { damage: damageCases(backend.damageKinds), 'damage and what it reaches': damageElsewhere, outsiders }),
   });
 }
 
