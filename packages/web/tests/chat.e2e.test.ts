@@ -169,6 +169,15 @@ test('201 unread show as 200+, older ones load on scrolling up, and reading the 
   expect(await bob.message('number 201').isVisible()).toBe(true);
   await bob.row('alice6').getByTestId('badge').waitFor({ state: 'detached' });
   const box = bob.page.getByRole('log');
+  const topmost = bob.message('number 152');
+  await box.evaluate((element) => {
+    element.scrollTop = 0;
+  });
+  const before = await topmost.boundingBox();
+  await bob.message('number 110').waitFor();
+  const after = await topmost.boundingBox();
+  // Older ones came in above, and what was looked at stayed where it was.
+  expect(Math.abs((after?.y ?? 0) - (before?.y ?? Number.NaN))).toBeLessThan(5);
   await box.focus();
   await expect
     .poll(
