@@ -77,6 +77,6 @@ export function text(value: Json | undefined): string {
 /** A 64-bit integer of the wire. */
 export function integer(value: Json | undefined): number {
   const number = Number(text(value));
-  assert.ok(Number.isSafeInteger(number), `no safe integer: ${String(value)}`);
+  assert.ok(Number.isSafeInteger(number), `no safe integer: ${JSON.stringify(value)}`);
   return number;
 }

@@ -1,7 +1,7 @@
 /** The WebSocket as documented: JSON frames, written by hand so that the SDK cannot hide a fault of the server. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { WebSocket } from 'ws';
+import { type RawData, WebSocket } from 'ws';
 import { type Json, type JsonObject, object } from './api.js';
 
 const WAIT_MS = 10_000;
@@ -16,7 +16,7 @@ export class Device {
 
   private constructor(socket: WebSocket) {
     this.#socket = socket;
-    socket.on('message', (data) => this.#take(object(JSON.parse(String(data)) as Json)));
+    socket.on('message', (data) => this.#take(object(JSON.parse(textOf(data)) as Json)));
     socket.on('error', () => undefined);
     socket.on('close', (code) => {
       this.closeCode = code;
@@ -97,4 +97,8 @@ export class Device {
   #notify(): void {
     for (const look of [...this.#watchers]) look();
   }
+}
+
+function textOf(data: RawData): string {
+  return (Array.isArray(data) ? Buffer.concat(data) : Buffer.from(data as Buffer)).toString('utf8');
 }
