@@ -28,7 +28,7 @@ function readResult(name) {
 }
 
 /** @param {string} program @param {readonly string[]} args */
-const inRoot = (program, args) => run(program, args, { cwd: ROOT, env: { CI: 'true', FORCE_COLOR: '0' } });
+const inRoot = (program, args) => run(program, args, { cwd: ROOT, env: { CI: 'true', NO_COLOR: '1' } });
 
 /** @returns {Promise<boolean>} whether all that the tests need is there */
 async function installSystem() {
