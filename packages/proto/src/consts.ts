@@ -116,6 +116,12 @@ export const RECORD_BUCKET_SIZE = 256;
 export const COMMIT_BATCH_MAX = 128;
 /** De-duplication entries are kept per week, and two weeks are looked at: an entry lives 7 to 14 days. */
 export const DEDUP_WEEK_MS = 7 * 24 * 60 * 60 * 1000;
+/** Records that one step of retention removes: it holds up everyone else's commits for its time, some 5 ms. */
+export const RETENTION_STEP_RECORDS_MAX = 1_000;
+/** Buckets that one such step touches: as many as its records fill where none is missing, wherever they begin. */
+export const RETENTION_STEP_BUCKETS_MAX = 5;
+/** Conversations named by one step of an enumeration of all. */
+export const CONVERSATIONS_READ_MAX = 1_000;
 /** Commit partitions of a new deployment; fixed once it is made. */
 export const COMMIT_PARTITIONS_DEFAULT = 64;
 /** Each costs a stream, a lease and three commands of every look at the backlog. */

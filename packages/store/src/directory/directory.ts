@@ -68,6 +68,12 @@ export interface Directory {
   raiseRead(tenantId: TenantId, userId: UserId, conversationId: ConversationId, readSeq: ConversationSeq): Promise<ConversationSeq>;
 
   /**
+   * Raises clearedSeq by an atomic maximum, and nothing else; returns what now holds. The caller has bounded `upToSeq` by
+   * the head. Without a view it is kept for when the join arrives; a leave and a later join keep it. Cost: 1.
+   */
+  clear(tenantId: TenantId, userId: UserId, conversationId: ConversationId, upToSeq: ConversationSeq): Promise<ConversationSeq>;
+
+  /**
    * Moves the conversation up in the lists of users who have it; never brings back what a user left; never moves it
    * down. A hidden one comes back when `conversationSeq` is past hiddenSeq. Cost: 1 pipeline.
    */

@@ -120,6 +120,21 @@ export class ConversationReads {
     return this.#snapshot.keys(range, limit, order).map((key) => key.subarray(at));
   }
 
+  /** Cost: proportional to it. */
+  indexCount(): number {
+    return this.#snapshot.count(everythingUnder(this.keys.indexPrefix));
+  }
+
+  /** By number: which sequence, as it stands. A number that is none is undefined. */
+  amendmentsAfter(number: number, limit: number): { readonly number: number | undefined; readonly member: Uint8Array }[] {
+    const { amendmentPrefix } = this.keys;
+    const { end } = everythingUnder(amendmentPrefix);
+    return this.#snapshot.entries({ start: justAfter(this.keys.amendment(number)), end }, limit).map(({ key, value }) => ({
+      number: sequenceFromBytes(key.subarray(amendmentPrefix.length)),
+      member: value,
+    }));
+  }
+
   hasIndexMember(seq: ConversationSeq): boolean {
     return this.#snapshot.get(this.keys.index(seq)) !== undefined;
   }
@@ -139,13 +154,20 @@ export class ConversationReads {
 
   /** Whole, with its body, and the one that was asked for; undefined: there is none. */
   record(seq: ConversationSeq): MessageRecord | undefined {
-    const bytes = this.recordBytes(seq);
-    if (bytes === undefined) return undefined;
-    const record = decodeRecord(bytes, this.bodyBytes(seq));
+    const record = this.recordOrReason(seq);
+    if (record === 'recordMissing') return undefined;
     if (typeof record === 'string') throw this.damage(record, seq);
-    const asked = record.tenantId === this.tenantId && record.conversationId === this.conversationId && record.conversationSeq === seq;
-    if (!asked) throw this.damage('recordMismatch', seq);
     return record;
+  }
+
+  /** The same, with what is wrong as an answer. */
+  recordOrReason(seq: ConversationSeq): MessageRecord | CorruptReason {
+    const bytes = this.recordBytes(seq);
+    if (bytes === undefined) return 'recordMissing';
+    const record = decodeRecord(bytes, this.bodyBytes(seq));
+    if (typeof record === 'string') return record;
+    const asked = record.tenantId === this.tenantId && record.conversationId === this.conversationId && record.conversationSeq === seq;
+    return asked ? record : 'recordMismatch';
   }
 
   message(seq: ConversationSeq, epoch: number): Message | undefined {

@@ -74,6 +74,20 @@ export class EmbeddedDirectory implements Directory {
     });
   }
 
+  clear(tenantId: TenantId, userId: UserId, conversationId: ConversationId, upToSeq: ConversationSeq): Promise<ConversationSeq> {
+    const keys = new UserKeys(tenantId, userId);
+    return this.#write('clear', (snapshot) => {
+      // No view: a tombstone that any join replaces, and that keeps what was cleared. One that cannot be read is listed.
+      const absent = snapshot.get(keys.view(conversationId)) === undefined;
+      const before = storedView(snapshot, keys, conversationId) ?? {
+        ...UNREADABLE,
+        state: absent ? ViewState.Tombstone : ViewState.Listed,
+      };
+      const clearedSeq = upToSeq > before.clearedSeq ? upToSeq : before.clearedSeq;
+      return { result: clearedSeq, writes: [viewWrite(keys, conversationId, { ...before, clearedSeq })] };
+    });
+  }
+
   async touch(tenantId: TenantId, conversationId: ConversationId, userIds: readonly UserId[], activity: Activity): Promise<void> {
     await this.#forEach('touch', userIds, (snapshot, userId) => {
       const keys = new UserKeys(tenantId, userId);

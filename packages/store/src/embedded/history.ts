@@ -2,23 +2,13 @@
  * One page of history from one snapshot, with its chain checked on both sides: what lies between the page and the
  * position that was asked for, and between its records, is a hole and not a loss.
  */
-import {
-  assert,
-  type ConversationSeq,
-  HISTORY_PAGE_BYTES_MAX,
-  HISTORY_PAGE_SIZE_MAX,
-  type MessageContent,
-  type MessageRecord,
-  parseConversationSeq,
-  SEQ_ZERO,
-  utf8Bytes,
-} from '@qim/proto';
+import { assert, type ConversationSeq, HISTORY_PAGE_SIZE_MAX, type MessageRecord, parseConversationSeq, SEQ_ZERO } from '@qim/proto';
 import { sequenceFromBytes } from '../message/bytes.js';
 import { Chain, chainFloor } from '../message/chain.js';
 import { decodeHeader } from '../message/codec.js';
-import { controlToJson } from '../message/control-json.js';
 import type { StoredFacts } from '../message/facts.js';
 import type { HistoryPage, HistoryQuery } from '../message/message-store.js';
+import { PageBudget } from '../message/page-budget.js';
 import { ConversationReads } from './conversation-reads.js';
 import type { Snapshot } from './environment.js';
 import { everythingUnder } from './keys.js';
@@ -34,7 +24,7 @@ export function readHistoryPage(snapshot: Snapshot, query: HistoryQuery): Histor
   const { position } = query;
   const taken =
     position !== 'newest' && 'after' in position
-      ? takeAfter(reads, facts, parseConversationSeq(Math.max(position.after, visibility)), query.limit)
+      ? takeAfter(reads, facts, parseConversationSeq(Math.max(position.after, visibility)), query.limit, new PageBudget())
       : takeBefore(reads, facts, position === 'newest' ? undefined : position.before, visibility, query.limit);
   return { ...taken, epoch: facts.epoch };
 }
@@ -42,22 +32,30 @@ export function readHistoryPage(snapshot: Snapshot, query: HistoryQuery): Histor
 type Taken = Pick<HistoryPage, 'records' | 'hasMore'>;
 
 /** The newest member is what the facts say, or the index has lost its end. */
-function refuseDamagedEnd(reads: ConversationReads, facts: StoredFacts): void {
+export function refuseDamagedEnd(reads: ConversationReads, facts: StoredFacts): void {
   const newest = reads.newestMember();
   const head = newest === undefined ? SEQ_ZERO : reads.sequenceOf(newest);
   if (head < facts.lastSequence) throw reads.damage(newest === undefined ? 'indexMissing' : 'indexBehindFacts', facts.lastSequence);
 }
 
-function takeAfter(reads: ConversationReads, facts: StoredFacts, position: ConversationSeq, limit: number): Taken {
+/** Past `position`, until the budget is used up. */
+export function takeAfter(
+  reads: ConversationReads,
+  facts: StoredFacts,
+  position: ConversationSeq,
+  limit: number,
+  budget: PageBudget,
+): Taken {
   const sequences = reads.membersAfter(position, limit + 1).map((member) => reads.sequenceOf(member));
   const chain = new Chain(chainFloor(position, facts.retainedFrom));
-  const page = new PageBudget();
+  const records: MessageRecord[] = [];
   for (const seq of sequences.slice(0, limit)) {
     const record = needed(reads, seq);
     if (!chain.follows(seq, record.prevSequence)) throw reads.damage('chainBroken', seq);
-    if (!page.take(record)) break;
+    if (!budget.take(record)) break;
+    records.push(record);
   }
-  return { records: page.records, hasMore: page.records.length < sequences.length };
+  return { records, hasMore: records.length < sequences.length };
 }
 
 /** `before` undefined: from the end. */
@@ -73,7 +71,8 @@ function takeBefore(
   const floor = chainFloor(visibility, facts.retainedFrom);
   // What the record above says is the one before it.
   let expected = before === undefined ? undefined : prevSequenceAt(reads, before);
-  const page = new PageBudget();
+  const budget = new PageBudget();
+  const records: MessageRecord[] = [];
   for (const [i, seq] of sequences.slice(0, limit).entries()) {
     if (expected !== undefined && expected !== seq) throw reads.damage('chainBroken', expected);
     const record = needed(reads, seq);
@@ -81,10 +80,11 @@ function takeBefore(
     const linked = next === undefined ? record.prevSequence <= floor : record.prevSequence === next;
     if (!linked) throw reads.damage('chainBroken', seq);
     expected = record.prevSequence;
-    if (!page.take(record)) break;
+    if (!budget.take(record)) break;
+    records.push(record);
   }
   if (sequences.length === 0 && expected !== undefined && expected > floor) throw reads.damage('chainBroken', expected);
-  return { records: page.records.toReversed(), hasMore: page.records.length < sequences.length };
+  return { records: records.toReversed(), hasMore: records.length < sequences.length };
 }
 
 /** What the first record at or past `position` names as the one before it; undefined when that cannot be told. */
@@ -97,28 +97,8 @@ function prevSequenceAt(reads: ConversationReads, position: ConversationSeq): Co
   return typeof header === 'string' ? undefined : header.prevSequence;
 }
 
-function needed(reads: ConversationReads, seq: ConversationSeq): MessageRecord {
+export function needed(reads: ConversationReads, seq: ConversationSeq): MessageRecord {
   const record = reads.record(seq);
   if (record === undefined) throw reads.damage('recordMissing', seq);
   return record;
-}
-
-/** Ends a page before HISTORY_PAGE_BYTES_MAX of content, but never before its first record. */
-class PageBudget {
-  readonly records: MessageRecord[] = [];
-  #bytes = 0;
-
-  /** False: it does not fit any more. */
-  take(record: MessageRecord): boolean {
-    this.#bytes += contentBytes(record.content);
-    if (this.records.length > 0 && this.#bytes > HISTORY_PAGE_BYTES_MAX) return false;
-    this.records.push(record);
-    return true;
-  }
-}
-
-function contentBytes(content: MessageContent): number {
-  if (content.kind === 'text') return utf8Bytes(content.text);
-  if (content.kind === 'data') return content.data.length;
-  return content.kind === 'control' ? utf8Bytes(controlToJson(content.control)) : 0;
 }

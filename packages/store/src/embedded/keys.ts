@@ -11,7 +11,9 @@ import {
   type ConversationSeq,
   isQimError,
   parseConversationId,
+  parseTenantId,
   parseUserId,
+  TENANT_ID_MAX,
   type TenantId,
   type UserId,
 } from '@qim/proto';
@@ -145,8 +147,12 @@ export class ConversationKeys {
     return key(Table.Member, this.#ids, keyPart(userId));
   }
 
+  get amendmentPrefix(): Buffer {
+    return prefix(Table.Amendment, this.#ids);
+  }
+
   amendment(number: number): Buffer {
-    return withNumber(prefix(Table.Amendment, this.#ids), number);
+    return withNumber(this.amendmentPrefix, number);
   }
 
   amendmentOf(seq: ConversationSeq): Buffer {
@@ -156,6 +162,20 @@ export class ConversationKeys {
   dedup(week: number, sender: UserId, clientMessageId: ClientMessageId): Buffer {
     return inWeek(Table.Dedup, week, `${this.#ids}:${keyPart(sender)}:${keyPart(clientMessageId)}`);
   }
+}
+
+/** The keys of all facts past the one that `cursor` is the text of; undefined: from the first. */
+export function factsAfter(cursor: string | undefined): KeyRange {
+  const { start, end } = everythingUnder(prefix(Table.Facts));
+  return { start: cursor === undefined ? start : justAfter(Buffer.from(cursor, 'latin1')), end };
+}
+
+/** The conversation whose facts lie under a key; undefined: it is no such key. */
+export function placeOfFacts(factsKey: Buffer): { readonly tenantId: TenantId; readonly conversationId: ConversationId } | undefined {
+  const [, tenant, conversation] = /^f:(\d+):([^:]+)$/.exec(factsKey.toString('latin1')) ?? [];
+  const conversationId = conversation === undefined ? undefined : conversationIdFrom(Buffer.from(conversation, 'latin1'));
+  const tenantId = Number(tenant);
+  return conversationId === undefined || tenantId > TENANT_ID_MAX ? undefined : { tenantId: parseTenantId(tenantId), conversationId };
 }
 
 /** The keys of one user. */

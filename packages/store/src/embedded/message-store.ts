@@ -2,6 +2,7 @@
 import {
   assert,
   COMMIT_BATCH_MAX,
+  CONVERSATIONS_READ_MAX,
   type ConversationId,
   type ConversationSeq,
   EMBEDDED_READ_SLICE,
@@ -15,23 +16,31 @@ import { isDamage } from '../errors.js';
 import type {
   AmendOutcome,
   AmendRequest,
+  CatchUpPage,
+  CatchUpQuery,
   CommitOutcome,
   CommitRequest,
   ConversationFacts,
+  ConversationsPage,
   HistoryPage,
   HistoryQuery,
   MessageStore,
+  RetentionOutcome,
+  RetentionPolicy,
 } from '../message/message-store.js';
 import { readingScope } from '../message/summaries.js';
 import type { ConversationReading, ConversationState, ConversationSummary, MemberEntry } from '../message/summary.js';
 import type { StoreObserver } from '../store.js';
 import { planAmend } from './amend.js';
+import { readCatchUpPage } from './catch-up.js';
 import { planCommit, prepareCommit } from './commit.js';
 import { ConversationReads } from './conversation-reads.js';
 import type { Environment, FaultHook, Snapshot } from './environment.js';
 import type { Expiry } from './expiry.js';
 import { readHistoryPage } from './history.js';
+import { factsAfter, placeOfFacts } from './keys.js';
 import { readConversationState } from './readings.js';
+import { planRetention } from './retain.js';
 
 export interface EmbeddedMessageStoreOptions {
   readonly environment: Environment;
@@ -109,6 +118,33 @@ export class EmbeddedMessageStore implements MessageStore {
 
   readHistory(query: HistoryQuery): Promise<HistoryPage> {
     return this.#read((snapshot) => readHistoryPage(snapshot, query));
+  }
+
+  catchUp(query: CatchUpQuery): Promise<CatchUpPage> {
+    return this.#read((snapshot) => readCatchUpPage(snapshot, query));
+  }
+
+  async retain(tenantId: TenantId, conversationId: ConversationId, policy: RetentionPolicy): Promise<RetentionOutcome> {
+    const { environment, now, faults, committed } = this.#options;
+    const plan = (snapshot: Snapshot) => planRetention(snapshot, { tenantId, conversationId, policy }, now(), PARTITION);
+    // A sweep finds nothing to do most of the time, and then no flush is waited for.
+    const idle = await this.#read((snapshot) => {
+      const { result, writes } = plan(snapshot);
+      return writes.length === 0 ? result : undefined;
+    });
+    if (idle !== undefined) return idle;
+    const outcome = await this.#watched(() => environment.write('retain', plan, faults));
+    committed();
+    return outcome;
+  }
+
+  conversations(cursor: string | undefined, limit: number): Promise<ConversationsPage> {
+    assert(limit >= 1 && limit <= CONVERSATIONS_READ_MAX, 'an enumeration names 1..CONVERSATIONS_READ_MAX at a time');
+    return this.#read((snapshot) => {
+      const keys = snapshot.keys(factsAfter(cursor), limit);
+      const next = keys.length < limit ? undefined : keys.at(-1)?.toString('latin1');
+      return { conversations: keys.flatMap((key) => placeOfFacts(key) ?? []), next };
+    });
   }
 
   readConversation(

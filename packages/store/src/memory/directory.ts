@@ -9,7 +9,17 @@ interface Held {
   joinedSeq: ConversationSeq;
   visibleFrom: ConversationSeq;
   memberSeq: ConversationSeq;
+  clearedSeq: ConversationSeq;
 }
+
+const NOTHING_HELD: Held = {
+  listed: false,
+  activityAtMs: 0,
+  joinedSeq: SEQ_ZERO,
+  visibleFrom: SEQ_ZERO,
+  memberSeq: SEQ_ZERO,
+  clearedSeq: SEQ_ZERO,
+};
 
 interface UserState {
   readonly held: Map<ConversationId, Held>;
@@ -38,6 +48,14 @@ export function memoryDirectory(): Directory {
       return raised;
     },
 
+    async clear(tenantId, userId, conversationId, upToSeq) {
+      const { held } = userOf(tenantId, userId);
+      const before = held.get(conversationId) ?? NOTHING_HELD;
+      const clearedSeq = parseConversationSeq(Math.max(before.clearedSeq, upToSeq));
+      held.set(conversationId, { ...before, clearedSeq });
+      return clearedSeq;
+    },
+
     async touch(tenantId, conversationId, userIds, { activityAtMs }) {
       for (const userId of userIds) {
         const held = userOf(tenantId, userId).held.get(conversationId);
@@ -54,7 +72,8 @@ export function memoryDirectory(): Directory {
         const { held } = userOf(tenantId, userId);
         const before = held.get(conversationId);
         if (before !== undefined && before.memberSeq >= memberSeq) continue;
-        held.set(conversationId, { listed: false, activityAtMs: 0, joinedSeq: SEQ_ZERO, visibleFrom: SEQ_ZERO, memberSeq });
+        const { clearedSeq } = before ?? NOTHING_HELD;
+        held.set(conversationId, { ...NOTHING_HELD, memberSeq, clearedSeq });
       }
     },
 
@@ -71,7 +90,8 @@ function join(user: UserState, conversationId: ConversationId, { joinedSeq, visi
   const before = user.held.get(conversationId);
   if (before === undefined || before.memberSeq < joinedSeq) {
     const activity = before?.listed ? Math.max(before.activityAtMs, activityAtMs) : activityAtMs;
-    user.held.set(conversationId, { listed: true, activityAtMs: activity, joinedSeq, visibleFrom, memberSeq: joinedSeq });
+    const { clearedSeq } = before ?? NOTHING_HELD;
+    user.held.set(conversationId, { listed: true, activityAtMs: activity, joinedSeq, visibleFrom, memberSeq: joinedSeq, clearedSeq });
   } else if (before.listed && before.memberSeq === joinedSeq) {
     before.activityAtMs = Math.max(before.activityAtMs, activityAtMs);
   }
@@ -80,13 +100,13 @@ function join(user: UserState, conversationId: ConversationId, { joinedSeq, visi
 function viewOf(user: UserState, conversationId: ConversationId): ConversationView | undefined {
   const held = user.held.get(conversationId);
   if (!held?.listed) return undefined;
-  const { joinedSeq, visibleFrom, memberSeq } = held;
+  const { joinedSeq, visibleFrom, memberSeq, clearedSeq } = held;
   return {
     conversationId,
     readSeq: user.read.get(conversationId) ?? SEQ_ZERO,
     joinedSeq,
     visibleFrom,
-    clearedSeq: SEQ_ZERO,
+    clearedSeq,
     memberSeq,
     flags: { pinned: false, muted: false, hidden: false, markedUnread: false },
   };

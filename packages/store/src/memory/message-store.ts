@@ -1,8 +1,8 @@
 /** Reads of the reference model. It has no bytes that could be damaged; facts alone may be missing. */
 import {
+  assert,
+  CONVERSATIONS_READ_MAX,
   EXACT_UNREAD_SCAN_LIMIT,
-  HISTORY_PAGE_BYTES_MAX,
-  type MessageContent,
   type MessageRecord,
   MessageStatus,
   MessageType,
@@ -15,9 +15,12 @@ import {
 } from '@qim/proto';
 import { corrupt } from '../errors.js';
 import type { HistoryPage, HistoryQuery, MessageStore } from '../message/message-store.js';
+import { PageBudget } from '../message/page-budget.js';
 import type { ConversationReading, ConversationState, Preview } from '../message/summary.js';
 import type { StoreObserver } from '../store.js';
+import { catchUp } from './catch-up.js';
 import { amend, commit } from './commit.js';
+import { retain } from './retain.js';
 import type { MemoryConversation, MemoryState } from './state.js';
 
 export function memoryMessageStore(state: MemoryState, observer: StoreObserver): MessageStore {
@@ -40,6 +43,14 @@ export function memoryMessageStore(state: MemoryState, observer: StoreObserver):
       });
     },
     readHistory: async (query) => readHistory(state, query),
+    catchUp: async (query) => catchUp(state, query),
+    retain: async (tenantId, conversationId, policy) => retain(state, tenantId, conversationId, policy),
+    async conversations(cursor, limit) {
+      assert(limit >= 1 && limit <= CONVERSATIONS_READ_MAX, 'an enumeration names 1..CONVERSATIONS_READ_MAX at a time');
+      const from = Number(cursor ?? 0);
+      const all = state.places();
+      return { conversations: all.slice(from, from + limit), next: from + limit < all.length ? String(from + limit) : undefined };
+    },
     async readConversation(tenantId, conversationId, userId) {
       const conversation = state.conversation(tenantId, conversationId);
       return { facts: conversation?.facts, member: conversation?.members.get(userId) };
@@ -69,29 +80,13 @@ function readHistory(state: MemoryState, query: HistoryQuery): HistoryPage {
   const { epoch } = conversation.facts;
   if (position !== 'newest' && 'after' in position) {
     const following = visible.filter((record) => record.conversationSeq > position.after);
-    const records = following.slice(0, pageLength(following, query.limit));
+    const records = new PageBudget().takeFrom(following.slice(0, query.limit));
     return { records, hasMore: records.length < following.length, epoch };
   }
   const preceding = position === 'newest' ? visible : visible.filter((record) => record.conversationSeq < position.before);
   const newestFirst = preceding.reverse();
-  const records = newestFirst.slice(0, pageLength(newestFirst, query.limit)).reverse();
+  const records = new PageBudget().takeFrom(newestFirst.slice(0, query.limit)).toReversed();
   return { records, hasMore: records.length < newestFirst.length, epoch };
-}
-
-/** How many of them fit one page: at least one. */
-function pageLength(records: readonly MessageRecord[], limit: number): number {
-  let bytes = 0;
-  for (const [i, record] of records.entries()) {
-    bytes += contentBytes(record.content);
-    if (i === limit || (i > 0 && bytes > HISTORY_PAGE_BYTES_MAX)) return i;
-  }
-  return records.length;
-}
-
-function contentBytes(content: MessageContent): number {
-  if (content.kind === 'text') return utf8Bytes(content.text);
-  if (content.kind === 'data') return content.data.length;
-  return content.kind === 'control' ? utf8Bytes(JSON.stringify(content.control)) : 0;
 }
 
 function readOne(conversation: MemoryConversation, userId: UserId, { conversationId, watermark }: ConversationState): ConversationReading {

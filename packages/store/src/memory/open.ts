@@ -3,7 +3,7 @@
  *
  * It shares no reading code with the real backends, so that it can disagree with them; its one use is in tests.
  */
-import { type ConversationId, notMember, type TenantId } from '@qim/proto';
+import { type ConversationId, type ConversationSeq, notMember, type TenantId } from '@qim/proto';
 import type { Store, StoreOptions } from '../store.js';
 import { skipSequences } from './commit.js';
 import { memoryDirectory } from './directory.js';
@@ -15,6 +15,8 @@ export interface MemoryStore extends Store {
   readonly testing: {
     /** The next `count` sequences of the conversation will not be given. */
     skipSequences(tenantId: TenantId, conversationId: ConversationId, count: number): void;
+    /** Of the records that are there, ascending. */
+    sequences(tenantId: TenantId, conversationId: ConversationId): readonly ConversationSeq[];
   };
 }
 
@@ -35,6 +37,7 @@ export function openMemoryStore(options: StoreOptions = {}): MemoryStore {
         if (conversation === undefined) throw notMember();
         skipSequences(conversation, count);
       },
+      sequences: (tenantId, conversationId) => [...(state.conversation(tenantId, conversationId)?.records.keys() ?? [])],
     },
   };
 }

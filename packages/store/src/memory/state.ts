@@ -32,6 +32,7 @@ const PARTITIONS = 4;
 export class MemoryState {
   readonly now: () => number;
   readonly #conversations = new Map<string, MemoryConversation>();
+  readonly #places: { readonly tenantId: TenantId; readonly conversationId: ConversationId }[] = [];
   readonly partitions: readonly MemoryPartition[] = Array.from({ length: PARTITIONS }, () => ({
     token: 0,
     owner: undefined,
@@ -54,6 +55,12 @@ export class MemoryState {
 
   addConversation(tenantId: TenantId, conversationId: ConversationId, conversation: MemoryConversation): void {
     this.#conversations.set(`${tenantId} ${conversationId}`, conversation);
+    this.#places.push({ tenantId, conversationId });
+  }
+
+  /** In the order in which they were made. */
+  places(): { readonly tenantId: TenantId; readonly conversationId: ConversationId }[] {
+    return [...this.#places];
   }
 
   addEntry(entry: Omit<OutboxEntry, 'partition' | 'entryId'>): void {

@@ -122,6 +122,63 @@ export interface HistoryPage {
   readonly epoch: number;
 }
 
+export interface CatchUpQuery {
+  readonly tenantId: TenantId;
+  readonly userId: UserId;
+  readonly conversationId: ConversationId;
+  /** From the caller's view; nothing at or below it is returned. */
+  readonly clearedSeq: ConversationSeq;
+  /** Of what the caller holds; 0: it holds nothing, and is never told to begin anew. */
+  readonly epoch: number;
+  /** The caller holds what there is up to here. */
+  readonly after: ConversationSeq;
+  /** From an earlier answer or a list: what is held shows the amendments up to this number. */
+  readonly amendmentCursor: number;
+  /** 1..HISTORY_PAGE_SIZE_MAX; of each of the two lists. */
+  readonly limit: number;
+}
+
+/**
+ * reset: what the caller holds is of another epoch, or past what is there (a head or an amendment that was lost): it must
+ * drop it and begin anew.
+ */
+export type CatchUpPage =
+  | { readonly kind: 'reset'; readonly epoch: number }
+  | {
+      readonly kind: 'page';
+      /** Past `after`, ascending; visible ones. */
+      readonly records: readonly MessageRecord[];
+      /** The present state of visible records at or below `after` that were amended past the cursor, by amendment number. */
+      readonly amended: readonly MessageRecord[];
+      /** Of either list; true as well when nothing of the amendments that were looked at was the caller's to see. */
+      readonly hasMore: boolean;
+      /** `after` of the next call: the last of `records`, or as it was. */
+      readonly nextAfter: ConversationSeq;
+      /** Read before any record of this answer. */
+      readonly nextAmendmentCursor: number;
+      readonly epoch: number;
+    };
+
+/** What goes: records of the beginning that either rule names. Neither: nothing does. */
+export interface RetentionPolicy {
+  /** Records committed before it (Unix milliseconds). */
+  readonly olderThanMs: number | undefined;
+  /** All but so many of the newest; 0 or more. */
+  readonly keepNewest: number | undefined;
+}
+
+export interface RetentionOutcome {
+  readonly removed: number;
+  /** One step was not enough: call again. */
+  readonly more: boolean;
+}
+
+export interface ConversationsPage {
+  readonly conversations: readonly { readonly tenantId: TenantId; readonly conversationId: ConversationId }[];
+  /** Undefined: this was the last. A page may be empty while more follow. */
+  readonly next: string | undefined;
+}
+
 /** The facts of a conversation, and the entry of one user. */
 export interface ConversationFacts {
   readonly kind: ConversationKind;
@@ -178,6 +235,32 @@ export interface MessageStore {
    * @throws NotMember | CorruptRecord | UnsupportedVersion
    */
   readHistory(query: HistoryQuery): Promise<HistoryPage>;
+
+  /**
+   * What a member's device missed: new records, and the present state of held ones that were amended. Chain as in
+   * `readHistory`. At most `limit` amendments are looked at; new records come first where HISTORY_PAGE_BYTES_MAX is short,
+   * and the answer holds one record at least when there is one. Cost: as `readHistory`.
+   *
+   * @throws NotMember | CorruptRecord | UnsupportedVersion
+   */
+  catchUp(query: CatchUpQuery): Promise<CatchUpPage>;
+
+  /**
+   * One atomic step of retention: removes a prefix of at most RETENTION_STEP_RECORDS_MAX records in at most
+   * RETENTION_STEP_BUCKETS_MAX buckets, with their index entries, bodies and amendments, and raises retainedFrom past it.
+   * Never the newest record: when all before it are gone and its time has come it is rewritten as Deleted, an amendment
+   * by nobody. Damaged records go with those that are known to be younger. No such conversation: nothing to do.
+   * Cost: 2 when there is nothing to do, else up to 4; 3 more when others changed the conversation meanwhile.
+   *
+   * @throws CorruptRecord | UnsupportedVersion (facts or index, or the newest that was to be rewritten) | Aborted
+   */
+  retain(tenantId: TenantId, conversationId: ConversationId, policy: RetentionPolicy): Promise<RetentionOutcome>;
+
+  /**
+   * Names all conversations, some `limit` (1..CONVERSATIONS_READ_MAX) at a time, in no order: each that was there
+   * throughout at least once. `cursor`: `next` of the page before; undefined: from the beginning. Cost: 1.
+   */
+  conversations(cursor: string | undefined, limit: number): Promise<ConversationsPage>;
 
   /**
    * Facts, and the user's member entry. Undefined facts: no such conversation, or one whose facts cannot be read while

@@ -1,5 +1,6 @@
 /** How records come to be: from a commit, and from an amendment. Pure; what the step knows arrives as an argument. */
-import { assert, type ConversationSeq, type MessageRecord, MessageStatus } from '@qim/proto';
+import { createHash } from 'node:crypto';
+import { type ActivityId, assert, type ConversationSeq, type MessageRecord, MessageStatus, parseActivityId } from '@qim/proto';
 import { sameFingerprint } from './dedup-entry.js';
 import { requestFingerprint } from './fingerprint.js';
 import type { AmendRequest, CommitRequest } from './message-store.js';
@@ -42,6 +43,31 @@ export function changesNothing(request: AmendRequest): boolean {
   if (isErased(status) || isErased(target.status)) return target.status === status;
   const said = requestFingerprint(target);
   return sameFingerprint(said, requestFingerprint({ ...target, content: request.content, mentions: request.mentions }));
+}
+
+/**
+ * The newest record as retention leaves it when its time has come: deleted by nobody. Its activityId is made of the old
+ * one alone, so that every backend makes the same. `now` in Unix milliseconds.
+ */
+export function expiredRecord(target: MessageRecord, now: number): MessageRecord {
+  return {
+    ...target,
+    activityId: followingActivityId(target.activityId),
+    status: MessageStatus.Deleted,
+    revision: target.revision + 1,
+    amendedAtMs: Math.max(now, target.committedAtMs, target.amendedAtMs),
+    mentions: { userIds: [], all: false },
+    replyTo: undefined,
+    content: { kind: 'none' },
+  };
+}
+
+/** A UUIDv7 of the same time, its random part hashed. */
+function followingActivityId(activityId: ActivityId): ActivityId {
+  const hash = createHash('sha256').update(activityId).digest('hex');
+  return parseActivityId(
+    `${activityId.slice(0, 15)}${hash.slice(0, 3)}-${activityId.slice(19, 20)}${hash.slice(3, 6)}-${hash.slice(6, 18)}`,
+  );
 }
 
 /**

@@ -80,6 +80,10 @@ export class RedisDirectory implements Directory {
     return asSequence(await this.#run('user-raise-read', [read, view], [conversationId, String(readSeq)]));
   }
 
+  async clear(tenantId: TenantId, userId: UserId, conversationId: ConversationId, upToSeq: ConversationSeq): Promise<ConversationSeq> {
+    return asSequence(await this.#run('user-clear', [userKeys(tenantId, userId).view], [conversationId, String(upToSeq)]));
+  }
+
   async touch(tenantId: TenantId, conversationId: ConversationId, userIds: readonly UserId[], activity: Activity): Promise<void> {
     const { conversationSeq, activityAtMs } = activity;
     const args = [conversationId, String(conversationSeq), String(activityAtMs)];

@@ -8,27 +8,22 @@
 import {
   assert,
   type ConversationSeq,
-  type CorruptReason,
   HISTORY_PAGE_SIZE_MAX,
   type MessageRecord,
   notMember,
   parseConversationSeq,
   SEQ_ZERO,
 } from '@qim/proto';
-import { corrupt, isDamage } from '../errors.js';
-import { sequenceFromBytes } from '../message/bytes.js';
+import { isDamage } from '../errors.js';
 import { chainFloor } from '../message/chain.js';
-import { checkIdentity, decodeHeader, type RecordHeader } from '../message/codec.js';
+import { decodeHeader, type RecordHeader } from '../message/codec.js';
 import type { StoredFacts } from '../message/facts.js';
 import type { HistoryPage, HistoryQuery } from '../message/message-store.js';
+import { PageBudget } from '../message/page-budget.js';
 import type { RecordBytes } from '../message/summaries.js';
 import type { Command } from './connection.js';
 import type { RedisContext } from './context.js';
-import { fetchAhead, PageBudget } from './history-budget.js';
-import type { ConversationKeys } from './keys.js';
-import { readAtomically, wholeRecord } from './messages.js';
 import {
-  bucketRead,
   factsCommand,
   factsFrom,
   memberCommand,
@@ -40,6 +35,7 @@ import {
   newestCommand,
   newestFrom,
 } from './reads.js';
+import { later, RecordReads } from './record-reads.js';
 
 /** @throws NotMember | CorruptRecord | UnsupportedVersion */
 export async function readHistory(context: RedisContext, query: HistoryQuery): Promise<HistoryPage> {
@@ -68,7 +64,7 @@ interface Index {
 class HistoryRead {
   readonly #context: RedisContext;
   readonly #query: HistoryQuery;
-  readonly #keys: ConversationKeys;
+  readonly #reads: RecordReads;
   /** Undefined: a page back. */
   readonly #after: ConversationSeq | undefined;
   /** Of a page back; undefined: from the newest. */
@@ -78,7 +74,7 @@ class HistoryRead {
     const { position } = query;
     this.#context = context;
     this.#query = query;
-    this.#keys = context.keys.conversation(query.tenantId, query.conversationId);
+    this.#reads = new RecordReads(context, query);
     this.#after = position !== 'newest' && 'after' in position ? position.after : undefined;
     this.#before = position !== 'newest' && 'before' in position ? position.before : undefined;
   }
@@ -86,13 +82,12 @@ class HistoryRead {
   async page(): Promise<HistoryPage> {
     const index = await this.#readIndex(this.#query.clearedSeq);
     const wanted = index.sequences.slice(0, this.#query.limit);
-    const sequences = index.anchor === undefined ? wanted : [...wanted, index.anchor];
-    const read = bucketRead((bucket) => this.#keys.records(bucket), sequences);
-    const bytes = read.valuesFrom(await this.#context.connection.pipeline(read.commands));
-    const headers = wanted.map((seq, i) => this.#header(seq, bytes[i]));
+    const bytes = await this.#reads.bytes(index.anchor === undefined ? wanted : [...wanted, index.anchor]);
+    const headers = wanted.map((seq, i) => this.#reads.header(seq, bytes[i]));
     this.#checkChain(index, headers, index.anchor === undefined ? undefined : bytes[wanted.length]);
 
-    const records = await this.#takePage(wanted, headers, bytes);
+    const whole = await this.#reads.whole(wanted, headers, bytes);
+    const records: MessageRecord[] = this.#reads.fill(new PageBudget(), wanted, whole);
     const hasMore = records.length < index.sequences.length;
     return { records: this.#after === undefined ? records.toReversed() : records, hasMore, epoch: index.facts.epoch };
   }
@@ -100,65 +95,37 @@ class HistoryRead {
   /** `floor`: what the caller knows of what is visible; a page forward starts there when that is past its position. */
   async #readIndex(floor: ConversationSeq): Promise<Index> {
     const { userId, limit } = this.#query;
-    const from = max(this.#after ?? SEQ_ZERO, floor);
+    const { keys } = this.#reads;
+    const from = later(this.#after ?? SEQ_ZERO, floor);
     const commands: Command[] = [
-      factsCommand(this.#keys),
-      newestCommand(this.#keys),
-      this.#after === undefined
-        ? membersBeforeCommand(this.#keys, this.#before, floor, limit + 1)
-        : membersAfterCommand(this.#keys, from, limit + 1),
-      ...(this.#before === undefined ? [] : [memberFromCommand(this.#keys, this.#before)]),
-      memberCommand(this.#keys, userId),
+      factsCommand(keys),
+      newestCommand(keys),
+      this.#after === undefined ? membersBeforeCommand(keys, this.#before, floor, limit + 1) : membersAfterCommand(keys, from, limit + 1),
+      ...(this.#before === undefined ? [] : [memberFromCommand(keys, this.#before)]),
+      memberCommand(keys, userId),
     ];
     const replies = await this.#context.connection.pipeline(commands);
-    const member = this.#sound(memberFrom(replies.at(-1)));
+    const member = this.#reads.sound(memberFrom(replies.at(-1)));
     if (member === undefined) throw notMember();
-    const facts = this.#sound(factsFrom(replies[0]));
-    const newest = this.#sound(newestFrom(replies[1]));
-    if (facts === undefined) throw this.#damage('factsMissing');
-    this.#checkEnd(facts, newest);
+    const facts = this.#reads.sound(factsFrom(replies[0]));
+    const newest = this.#reads.sound(newestFrom(replies[1]));
+    if (facts === undefined) throw this.#reads.damage('factsMissing');
+    this.#reads.checkEnd(facts, newest);
 
-    const visibility = max(parseConversationSeq(member.visibleFrom - 1), this.#query.clearedSeq);
+    const visibility = later(parseConversationSeq(member.visibleFrom - 1), this.#query.clearedSeq);
     if (this.#after !== undefined && visibility > from) {
       this.#context.observer.redo?.();
       return this.#readIndex(visibility);
     }
-    const sequences = this.#sequences(membersFrom(replies[2])).filter((seq) => seq > visibility);
-    const [anchor] = this.#before === undefined ? [] : this.#sequences(membersFrom(replies[3]));
-    return { facts, sequences, floor: this.#after === undefined ? visibility : max(this.#after, visibility), anchor };
-  }
-
-  /** The newest member is what the facts say, or the index has lost its end. */
-  #checkEnd(facts: StoredFacts, newest: { readonly member: Buffer; readonly score: number } | undefined): void {
-    const head = newest === undefined ? SEQ_ZERO : newest.score === 0 && sequenceFromBytes(newest.member);
-    if (head === false || head === undefined) throw this.#damage('indexMemberInvalid');
-    if (head < facts.lastSequence) throw this.#damage(newest === undefined ? 'indexMissing' : 'indexBehindFacts', facts.lastSequence);
-  }
-
-  #sequences(members: readonly Buffer[] | CorruptReason): ConversationSeq[] {
-    return this.#sound(members).map((member) => this.#sound(sequenceFromBytes(member) ?? 'indexMemberInvalid'));
-  }
-
-  #header(sequence: ConversationSeq, bytes: RecordBytes): RecordHeader {
-    const header = typeof bytes === 'object' ? decodeHeader(bytes) : (bytes ?? 'recordMissing');
-    if (typeof header === 'string') throw this.#damage(header, sequence);
-    const { tenantId, conversationId } = this.#query;
-    if (!checkIdentity(header, tenantId, conversationId, sequence)) throw this.#damage('recordMismatch', sequence);
-    return header;
+    const sequences = this.#reads.sequences(membersFrom(replies[2])).filter((seq) => seq > visibility);
+    const [anchor] = this.#before === undefined ? [] : this.#reads.sequences(membersFrom(replies[3]));
+    return { facts, sequences, floor: this.#after === undefined ? visibility : later(this.#after, visibility), anchor };
   }
 
   #checkChain(index: Index, headers: readonly RecordHeader[], anchorBytes: RecordBytes): void {
     const floor = chainFloor(index.floor, index.facts.retainedFrom);
     if (this.#after === undefined) this.#checkBackward(index.sequences, headers, floor, anchorBytes);
-    else this.#checkForward(index.sequences, headers, floor);
-  }
-
-  #checkForward(sequences: readonly ConversationSeq[], headers: readonly RecordHeader[], floor: ConversationSeq): void {
-    for (const [i, header] of headers.entries()) {
-      const before = sequences[i - 1];
-      const linked = before === undefined ? header.prevSequence <= floor : header.prevSequence === before;
-      if (!linked) throw this.#damage('chainBroken', sequences[i]);
-    }
+    else this.#reads.checkForward(index.sequences, headers, floor);
   }
 
   #checkBackward(
@@ -172,53 +139,11 @@ class HistoryRead {
     const expected = typeof anchor === 'object' ? anchor.prevSequence : undefined;
     const [first] = sequences;
     const lost = expected !== undefined && (first === undefined ? expected > floor : expected !== first);
-    if (lost) throw this.#damage('chainBroken', expected);
+    if (lost) throw this.#reads.damage('chainBroken', expected);
     for (const [i, header] of headers.entries()) {
       const next = sequences[i + 1];
       const linked = next === undefined ? header.prevSequence <= floor : header.prevSequence === next;
-      if (!linked) throw this.#damage('chainBroken', sequences[i]);
+      if (!linked) throw this.#reads.damage('chainBroken', sequences[i]);
     }
   }
-
-  /** The whole records, until the page is full. */
-  async #takePage(sequences: readonly ConversationSeq[], headers: readonly RecordHeader[], bytes: readonly RecordBytes[]) {
-    const count = fetchAhead(headers);
-    const apart = sequences.slice(0, count).filter((_, i) => headers[i]?.bodyApart);
-    const read = bucketRead((bucket) => this.#keys.bodies(bucket), apart);
-    const found = read.valuesFrom(await this.#context.connection.pipeline(read.commands));
-    const bodies = new Map(apart.map((seq, i) => [seq, found[i]]));
-    const records = sequences.slice(0, count).map((seq, i) => wholeRecord(this.#query, seq, bytes[i], bodies.get(seq)));
-    await this.#readDoubtful(sequences, records);
-    const page = new PageBudget();
-    for (const [i, record] of records.entries()) {
-      const whole = this.#sound(record ?? 'recordMissing', sequences[i]);
-      if (!page.take(whole)) break;
-    }
-    return page.records;
-  }
-
-  /** Replaces those whose body did not belong to them by what one atomic read says. */
-  async #readDoubtful(sequences: readonly ConversationSeq[], records: (MessageRecord | CorruptReason | undefined)[]): Promise<void> {
-    const places = records.flatMap((record, i) => (record === 'bodyMissing' || record === 'bodyUnreadable' ? [i] : []));
-    if (places.length === 0) return;
-    const doubtful = places.map((i) => sequences[i] ?? SEQ_ZERO);
-    const again = await readAtomically(this.#context, this.#keys, doubtful);
-    for (const [j, i] of places.entries()) {
-      records[i] = wholeRecord(this.#query, doubtful[j] ?? SEQ_ZERO, again[j]?.record, again[j]?.body);
-    }
-  }
-
-  /** @throws CorruptRecord | UnsupportedVersion when it is a reason */
-  #sound<T>(value: T | CorruptReason, sequence?: ConversationSeq): Exclude<T, string> {
-    if (typeof value === 'string') throw this.#damage(value as CorruptReason, sequence);
-    return value as Exclude<T, string>;
-  }
-
-  #damage(reason: CorruptReason, sequence?: ConversationSeq): Error {
-    return corrupt(this.#query.tenantId, this.#query.conversationId, reason, sequence);
-  }
-}
-
-function max(a: ConversationSeq, b: ConversationSeq): ConversationSeq {
-  return a > b ? a : b;
 }

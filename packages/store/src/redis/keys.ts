@@ -10,6 +10,9 @@ import {
   type ClientMessageId,
   type ConversationId,
   type ConversationSeq,
+  isQimError,
+  parseConversationId,
+  parseTenantId,
   RECORD_BUCKET_SIZE,
   type TenantId,
   type UserId,
@@ -38,6 +41,9 @@ export function bucketOf(seq: ConversationSeq | number): number {
   return Math.floor(seq / RECORD_BUCKET_SIZE);
 }
 
+/** Of the facts of all conversations, for SCAN. */
+export const FACTS_PATTERN = 'msgfacts:*';
+
 /** Which conversation of which tenant. */
 export interface ConversationPlace {
   readonly tenantId: TenantId;
@@ -65,6 +71,19 @@ export class ConversationKeys {
   get facts(): string {
     return `msgfacts:${this.#place}`;
   }
+  /** The conversation whose facts lie under a key; undefined: it is no such key. */
+  static placeOf(factsKey: string): ConversationPlace | undefined {
+    const [, tenant, conversation] = /^msgfacts:\{[a-z0-9]+\}:(\d+):([^:]+)$/.exec(factsKey) ?? [];
+    if (tenant === undefined || conversation === undefined) return undefined;
+    try {
+      // An id of a conversation has nothing that must be encoded.
+      return { tenantId: parseTenantId(Number(tenant)), conversationId: parseConversationId(conversation) };
+    } catch (error) {
+      if (isQimError(error)) return undefined;
+      throw error;
+    }
+  }
+
   get members(): string {
     return `msgmembers:${this.#place}`;
   }

@@ -2,6 +2,7 @@
 import {
   assert,
   COMMIT_BATCH_MAX,
+  CONVERSATIONS_READ_MAX,
   type ConversationId,
   type ConversationSeq,
   type CorruptReason,
@@ -16,22 +17,30 @@ import { parseMember } from '../message/facts.js';
 import type {
   AmendOutcome,
   AmendRequest,
+  CatchUpPage,
+  CatchUpQuery,
   CommitOutcome,
   CommitRequest,
   ConversationFacts,
+  ConversationsPage,
   HistoryPage,
   HistoryQuery,
   MessageStore,
+  RetentionOutcome,
+  RetentionPolicy,
 } from '../message/message-store.js';
 import type { ConversationReading, ConversationState, ConversationSummary, MemberEntry } from '../message/summary.js';
 import { amend } from './amend.js';
+import { catchUp } from './catch-up.js';
 import { committedOutcome, RedisCommits } from './commit.js';
 import { isWrongType } from './connection.js';
 import type { RedisContext } from './context.js';
 import { readHistory } from './history.js';
+import { ConversationKeys, FACTS_PATTERN } from './keys.js';
 import { readMessages } from './messages.js';
 import { factsCommand, factsFrom, memberCommand, memberFrom } from './reads.js';
 import { asArray, asText } from './replies.js';
+import { retain } from './retain.js';
 import { readConversations } from './summaries.js';
 
 export class RedisMessageStore implements MessageStore {
@@ -68,6 +77,24 @@ export class RedisMessageStore implements MessageStore {
 
   readHistory(query: HistoryQuery): Promise<HistoryPage> {
     return this.#watched(() => readHistory(this.#context, query));
+  }
+
+  catchUp(query: CatchUpQuery): Promise<CatchUpPage> {
+    return this.#watched(() => catchUp(this.#context, query));
+  }
+
+  retain(tenantId: TenantId, conversationId: ConversationId, policy: RetentionPolicy): Promise<RetentionOutcome> {
+    return this.#watched(() => retain(this.#context, { tenantId, conversationId }, policy));
+  }
+
+  /** By SCAN, so that more keys than conversations are looked at, and a page has about as many as were asked for. */
+  async conversations(cursor: string | undefined, limit: number): Promise<ConversationsPage> {
+    assert(limit >= 1 && limit <= CONVERSATIONS_READ_MAX, 'an enumeration names 1..CONVERSATIONS_READ_MAX at a time');
+    const [next, keys] = asArray(
+      await this.#context.connection.call('SCAN', cursor ?? '0', 'MATCH', FACTS_PATTERN, 'COUNT', String(limit)),
+    );
+    const conversations = asArray(keys).flatMap((key) => ConversationKeys.placeOf(asText(key)) ?? []);
+    return { conversations, next: asText(next) === '0' ? undefined : asText(next) };
   }
 
   readConversation(

@@ -3,6 +3,8 @@ export type { BackendUnderTest } from './backend.js';
 
 import { amending } from './amend.js';
 import type { BackendUnderTest } from './backend.js';
+import { catchingUp, catchingUpOnDamage } from './catch-up.js';
+import { clearing } from './clearing.js';
 import { admission, creating, sequencing, storing } from './commit.js';
 import { damageCases, damageElsewhere } from './damage.js';
 import { deduplication } from './dedup.js';
@@ -13,6 +15,7 @@ import { asTheModel } from './model.js';
 import { entries, leasing, waiting } from './outbox.js';
 import { outsiders } from './outsiders.js';
 import { restart } from './restart.js';
+import { enumeration, retention, retentionOfDamage } from './retention.js';
 import { suite } from './suite.js';
 import { bounds, calls, counting, heads } from './summaries.js';
 
@@ -27,12 +30,21 @@ export function messageStoreConformance(backend: BackendUnderTest): void {
     amendments: amending,
     history,
     'single reads': singleReads,
+    'catching up': catchingUp,
+    retention,
+    'all conversations': enumeration,
     'what is unread': counting,
     'the bound of 200': bounds,
     'head and preview': heads,
     'calls for a list': calls,
     'random work, answered as the model does': asTheModel,
-    ...(backend.damageKinds && { damage: damageCases(backend.damageKinds), 'damage and what it reaches': damageElsewhere, outsiders }),
+    ...(backend.damageKinds && {
+      damage: damageCases(backend.damageKinds),
+      'damage and what it reaches': damageElsewhere,
+      outsiders,
+      'catching up on damage': catchingUpOnDamage,
+      'retention of damage': retentionOfDamage,
+    }),
   });
 }
 
@@ -41,6 +53,7 @@ export function directoryConformance(backend: BackendUnderTest): void {
     'joins and leaves': joinsAndLeaves,
     pages: paging,
     'read marks': readMarks,
+    clearing,
     'group requests': groupRequests,
   });
 }

@@ -89,10 +89,11 @@ class Run {
   }
 
   async step(note: string): Promise<void> {
-    const what = this.#roll(10);
+    const what = this.#roll(11);
     if (what < 6) await this.#commit(note);
     else if (what < 8) await this.#amend(note);
     else if (what === 8) await this.#skip();
+    else if (what === 9) await this.#retain(note);
     else await this.compare(note);
   }
 
@@ -141,6 +142,13 @@ class Run {
     this.#model.testing.skipSequences(this.#chat.tenantId, this.#chat.conversationId, count);
   }
 
+  /** By number alone: the two have clocks of their own. */
+  async #retain(note: string): Promise<void> {
+    const { tenantId, conversationId } = this.#chat;
+    const policy = { olderThanMs: undefined, keepNewest: this.#one([0, 1, 5, 20, 40]) };
+    await this.#ask(({ messages }) => messages.retain(tenantId, conversationId, policy), note);
+  }
+
   async #head(): Promise<number> {
     const { facts } = await this.#chat.messages.readConversation(this.#chat.tenantId, this.#chat.conversationId, this.#owner);
     return facts?.lastSequence ?? 0;
@@ -158,6 +166,16 @@ class Run {
       for (const position of ['newest', { after: seq(head >> 1) }, { before: seq(Math.max(1, head - 3)) }] as const) {
         const query = { tenantId, userId, conversationId, clearedSeq: seq(head >> 2), position, limit: 9 };
         await this.#ask(({ messages }) => messages.readHistory(query), note);
+      }
+      for (const [after, amendmentCursor] of [
+        [0, 0],
+        [head >> 1, 1],
+        [head, 3],
+        [head + 1, 0],
+      ] as const) {
+        const held = { clearedSeq: seq(head >> 3), epoch: this.#roll(3), after: seq(after), amendmentCursor };
+        const query = { tenantId, userId, conversationId, ...held, limit: this.#one([1, 3, 50]) };
+        await this.#ask(({ messages }) => messages.catchUp(query), note);
       }
     }
   }
