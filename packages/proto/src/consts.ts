@@ -210,3 +210,35 @@ export const MARK_READ_DELAY_MS = 300;
 export const READ_MARKS_WAITING_MAX = 1_000;
 /** Commit partitions of the embedded store: they spread a Cluster's load, and here is one process. */
 export const EMBEDDED_PARTITIONS = 1;
+
+// What `qim fsck` keeps to.
+
+/** Keys of one step over a whole Redis, and of one walk over an embedded store: some milliseconds each. */
+export const FSCK_PAGE_KEYS = 1_000;
+/** Bodies that are held at the same time, 2 MiB of the largest. */
+export const FSCK_BODIES_AT_ONCE = 32;
+/** Members whose own entries are read at the same time. */
+export const FSCK_USERS_AT_ONCE = 500;
+/** Findings of one conversation, or of one page of a user, that are kept for one report; the others are found when these are mended. */
+export const FSCK_FINDINGS_KEPT_MAX = 1_000;
+/** Rows without a whole record that wait for the next one to say whether they were records. */
+export const FSCK_UNDECIDED_MAX = 1_000;
+/** Beside a running server a finding is told when it is met that many times. */
+export const FSCK_LOOKS = 3;
+/** Mending one thing may uncover another: a key of a wrong type, then its records, then what named them. */
+export const FSCK_REPAIR_ROUNDS_MAX = 6;
+/** Findings that are mended in one atomic step; on Redis it holds up everyone else's commits for its time. */
+export const FSCK_MENDED_AT_ONCE = 64;
+/** Clocks that an outbox entry and its record are stamped by may differ by this. */
+export const FSCK_DELIVERY_SLACK_MS = 60_000;
+/** Buckets between the first and the newest record that are looked up one by one; past it the keys of Redis are searched. */
+export const FSCK_BUCKETS_SPAN_MAX = 64 * 1024;
+/** Greatest --rate, in records a second: past any disk. */
+export const FSCK_RATE_MAX = 1_000_000;
+/** Time between two lines of progress where there is no terminal to draw on, and between two drawings where there is. */
+export const FSCK_PROGRESS_LINE_MS = 10_000;
+export const FSCK_PROGRESS_BAR_MS = 100;
+/** Facts that are made anew do not know which sequences were given last: that many are skipped. */
+export const SEQUENCES_SKIPPED_AFTER_LOSS = 2 ** 20;
+/** No conversation is amended so often: a greater number is damage. */
+export const AMENDMENT_NUMBER_MAX = 2 ** 48;
