@@ -30,17 +30,21 @@ function readResult(name) {
 /** @param {string} program @param {readonly string[]} args */
 const inRoot = (program, args) => run(program, args, { cwd: ROOT, env: { CI: 'true', NO_COLOR: '1' } });
 
-/** @returns {Promise<boolean>} whether all that the tests need is there */
-async function installSystem() {
+function planForThisMachine() {
   const path = process.env.PATH ?? '';
-  const plan = planInstall({
+  return planInstall({
     needed: NEEDED,
     has: (program) => isOnPath(program, path),
     isRoot: process.getuid?.() === 0,
     allowed: process.env.QIM_TEST_INSTALL !== '0',
   });
+}
+
+/** @returns {Promise<boolean>} whether all that the tests need is there */
+async function installSystem() {
+  const plan = planForThisMachine();
   if (plan.kind === 'nothing') return true;
-  for (const { package: name, why } of plan.missing) console.log(`missing: ${name} (${why})`);
+  for (const { program, why } of plan.missing) console.log(`missing: ${program} (${why})`);
   if (plan.kind === 'refuse') {
     console.log(`not installed: ${plan.reason}. The command is:\n  ${plan.command}`);
     return false;
@@ -50,7 +54,10 @@ async function installSystem() {
     const { code } = await run(program, args, { cwd: ROOT, env: { DEBIAN_FRONTEND: 'noninteractive' } });
     if (code !== 0) return false;
   }
-  return true;
+  const after = planForThisMachine();
+  if (after.kind === 'nothing') return true;
+  for (const { program } of after.missing) console.log(`installed, and still not on the path: ${program}`);
+  return false;
 }
 
 /** npm writes its copy of the lock file last, so an install that was cut short, or an older one, is noticed. */

@@ -5,13 +5,13 @@
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** Debian package, the program that it brings, and who needs it. */
+/** Debian packages, the program that they bring, and who needs it. Without a font a page has no text to look at. */
 export const NEEDED = [
-  { package: 'redis-server', program: 'redis-server', why: 'the tests of the Redis store and the acceptance start it' },
-  { package: 'chromium', program: 'chromium', why: 'the tests of the chat page drive it' },
+  { packages: ['redis-server'], program: 'redis-server', why: 'the tests of the Redis store and the acceptance start it' },
+  { packages: ['chromium', 'fonts-liberation'], program: 'chromium', why: 'the tests of the chat page drive it' },
   // It also brings git to a bare machine: the checks look at tracked files.
-  { package: 'git', program: 'git', why: 'the checks ask it for the files of the repository' },
-  { package: 'curl', program: 'curl', why: 'the transcript of the README uses it' },
+  { packages: ['git'], program: 'git', why: 'the checks ask it for the files of the repository' },
+  { packages: ['curl'], program: 'curl', why: 'the transcript of the README uses it' },
 ];
 
 /** @param {string} program @param {string} path the PATH to look at @returns {boolean} */
@@ -40,7 +40,7 @@ export function isOnPath(program, path) {
 export function planInstall({ needed, has, isRoot, allowed }) {
   const missing = needed.filter(({ program }) => !has(program));
   if (missing.length === 0) return { kind: 'nothing' };
-  const packages = missing.map((one) => one.package);
+  const packages = missing.flatMap((one) => one.packages);
   const command = `apt-get update && apt-get install -y --no-install-recommends ${packages.join(' ')}`;
   /** @param {string} reason @returns {Plan} */
   const refuse = (reason) => ({ kind: 'refuse', missing, reason, command });

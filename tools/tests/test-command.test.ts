@@ -28,7 +28,9 @@ describe('what npm test installs', () => {
     ['the user is not root', machine({ isRoot: false }), 'root'],
   ])('when %s, it refuses, says why and names the command', (_, plan, reason) => {
     expect(plan).toMatchObject({ kind: 'refuse', reason: expect.stringContaining(reason) });
-    expect(plan).toMatchObject({ command: expect.stringContaining('apt-get install -y --no-install-recommends redis-server chromium') });
+    expect(plan).toMatchObject({
+      command: expect.stringContaining('apt-get install -y --no-install-recommends redis-server chromium fonts-liberation'),
+    });
   });
 });
 
