@@ -93,6 +93,18 @@ describe('a commit is all or nothing', () => {
     expect([...(await backend.store.messages.readMembers(TENANT, chat.conversationId)).keys()]).toEqual([alice, carol]);
   });
 
+  test('a step of retention that erases the newest as well', async () => {
+    const chat = fixture.direct(alice, bob);
+    for (let n = 0; n < 3; n += 1) await chat.say(alice, APART);
+    await chat.edit(2, 'edited');
+    const { tenantId, conversationId } = chat;
+    const policy = { olderThanMs: undefined, keepNewest: 0 };
+    // Index, record and body of two, the amendment of one of them twice; the newest: record, body, two of its amendment,
+    // the outbox and its counter; the facts; and after the last.
+    expect(await allOrNothing('retain', () => backend.store.messages.retain(tenantId, conversationId, policy))).toBe(16);
+    expect(await chat.sequences(bob)).toEqual([3]);
+  });
+
   test('a message that fails takes none of those along that wait with it', async () => {
     const chats = [fixture.direct(alice, bob), fixture.direct(alice, bob), fixture.direct(alice, bob)];
     for (const chat of chats) await chat.say(alice);

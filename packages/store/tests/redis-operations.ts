@@ -8,15 +8,15 @@ import { dump } from './redis-dump.js';
 
 /** A text whose body lies apart. */
 export const APART = 'long '.repeat(1_000);
-/** The commands with which commit and amend write. */
-export const WRITES: ReadonlySet<string> = new Set(['XADD', 'HSET', 'HDEL', 'ZADD', 'PEXPIRE']);
+/** The commands with which commit, amend and retain write. */
+export const WRITES: ReadonlySet<string> = new Set(['XADD', 'HSET', 'HDEL', 'ZADD', 'PEXPIRE', 'ZREM', 'UNLINK']);
 /** Which call of a script goes wrong, counted from 1, and how. */
 const FAULT_AT = 'fault:at';
 const FAULT_KIND = 'fault:kind';
 
-/** Counts the calls of commit and amend; at the chosen one it throws, or never comes back. */
+/** Counts the calls of commit, amend and retain; at the chosen one it throws, or never comes back. */
 export const plantedFaults: ScriptTransform = (name, text) => {
-  if (name !== 'commit' && name !== 'amend') return text;
+  if (name !== 'commit' && name !== 'amend' && name !== 'retain') return text;
   return `
     local real, calls = redis, 0
     local at, kind = tonumber(real.call('GET', '${FAULT_AT}') or '0'), real.call('GET', '${FAULT_KIND}')
@@ -134,6 +134,18 @@ export const OPERATIONS: readonly Operation[] = [
       const chat = people.direct();
       await chat.say(people.alice, APART);
       return { chat, run: () => chat.recall(1) };
+    },
+  },
+  {
+    name: 'retention of a whole bucket, a part of the next, and the content of the newest',
+    prepare: async (people) => {
+      const chat = people.direct();
+      for (let n = 0; n < 2; n += 1) await chat.say(people.alice, APART);
+      await chat.edit(2, APART.repeat(2));
+      await chat.skip(270);
+      for (let n = 0; n < 3; n += 1) await chat.say(people.bob, APART);
+      const { tenantId, conversationId } = chat;
+      return { chat, run: () => chat.messages.retain(tenantId, conversationId, { olderThanMs: undefined, keepNewest: 0 }) };
     },
   },
 ];

@@ -1,4 +1,5 @@
 /** A way to Redis on which a test can do something between two writes of a store. */
+import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
 export class RedisProxy {
@@ -7,6 +8,8 @@ export class RedisProxy {
   readonly #sockets: Set<Socket>;
   /** Awaited before what a client sent goes on; gets it as Latin-1 text. A pipeline of a test arrives as one. */
   before: (sent: string) => Promise<void> | void = () => {};
+
+  #split: { readonly command: RegExp; readonly work: () => Promise<unknown> } | undefined;
 
   private constructor(server: Server, sockets: Set<Socket>, port: number) {
     this.#server = server;
@@ -26,8 +29,21 @@ export class RedisProxy {
         let forwarded = Promise.resolve();
         client.on('data', (chunk) => {
           forwarded = forwarded.then(async () => {
-            await proxy.before(chunk.toString('latin1'));
-            upstream.write(chunk);
+            const sent = chunk.toString('latin1');
+            await proxy.before(sent);
+            const at = proxy.#split === undefined ? -1 : sent.search(proxy.#split.command);
+            const split = proxy.#split;
+            if (at <= 0 || split === undefined) {
+              upstream.write(chunk);
+              return;
+            }
+            proxy.#split = undefined;
+            // The replies to what comes before it show that it was done.
+            const answered = once(upstream, 'data');
+            upstream.write(chunk.subarray(0, at));
+            await answered;
+            await split.work();
+            upstream.write(chunk.subarray(at));
           });
         });
         client.on('close', () => upstream.destroy());
@@ -50,6 +66,11 @@ export class RedisProxy {
       this.before = () => {};
       await work();
     };
+  }
+
+  /** Does `work` once in the middle of a pipeline: after what comes before `command` in it, and before `command`. */
+  within(command: string, work: () => Promise<unknown>): void {
+    this.#split = { command: new RegExp(`\\*\\d+\\r\\n\\$\\d+\\r\\n${command}\\r\\n`), work };
   }
 
   close(): void {

@@ -1,39 +1,52 @@
 /** Catch-up of the reference model. */
-import { assert, HISTORY_PAGE_SIZE_MAX, type MessageRecord, notMember, parseConversationSeq } from '@qim/proto';
-import { AmendmentPage, mustReset } from '../message/catch-up.js';
+import { assert, HISTORY_PAGE_SIZE_MAX, type MessageRecord, notMember } from '@qim/proto';
 import type { CatchUpPage, CatchUpQuery } from '../message/message-store.js';
-import { PageBudget } from '../message/page-budget.js';
-import type { MemoryState } from './state.js';
+import { contentBytes, pageIsFull, pageLength } from './page-length.js';
+import type { MemoryConversation, MemoryState } from './state.js';
 
 export function catchUp(state: MemoryState, query: CatchUpQuery): CatchUpPage {
   assert(query.limit >= 1 && query.limit <= HISTORY_PAGE_SIZE_MAX, 'a page has 1..HISTORY_PAGE_SIZE_MAX records');
   const conversation = state.conversation(query.tenantId, query.conversationId);
   const member = conversation?.members.get(query.userId);
   if (conversation === undefined || member === undefined) throw notMember();
-  const { facts, amendments } = conversation;
-  const { epoch } = facts;
-  if (mustReset(query, facts)) return { kind: 'reset', epoch };
+  const { epoch, lastSequence, amendmentNumber, retainedFrom } = conversation.facts;
+  const foreign = query.epoch !== epoch || query.after > lastSequence || query.amendmentCursor > amendmentNumber;
+  if (query.epoch !== 0 && foreign) return { kind: 'reset', epoch };
 
-  const visibility = parseConversationSeq(Math.max(member.visibleFrom - 1, query.clearedSeq));
-  const following = [...conversation.records.values()].filter(({ conversationSeq }) => conversationSeq > Math.max(query.after, visibility));
-  const past = [...amendments]
-    .map(([sequence, number]) => ({ sequence, number }))
-    .filter(({ number }) => number > query.amendmentCursor)
-    .sort((a, b) => a.number - b.number);
-  const page = new AmendmentPage(query, facts, visibility, past.slice(0, query.limit + 1));
-  const held = page.wanted.map(({ sequence }) => conversation.records.get(sequence) as MessageRecord);
-
-  const budget = new PageBudget();
-  const records = budget.takeFrom(following.slice(0, query.limit));
-  const amended = budget.takeFrom(held);
-  const next = page.after(amended.length);
+  const visibility = Math.max(member.visibleFrom - 1, query.clearedSeq);
+  const following = [...conversation.records.values()].filter(
+    ({ conversationSeq }) => conversationSeq > query.after && conversationSeq > visibility,
+  );
+  const records = following.slice(0, pageLength(following, query.limit));
+  const used = records.reduce((bytes, { content }) => bytes + contentBytes(content), 0);
+  const amended = amendedSince(conversation, query, Math.max(visibility, retainedFrom - 1), records.length > 0 ? used : undefined);
   return {
     kind: 'page',
     records,
-    amended,
-    hasMore: records.length < following.length || next.more,
+    amended: amended.records,
+    hasMore: records.length < following.length || amended.more,
     nextAfter: records.at(-1)?.conversationSeq ?? query.after,
-    nextAmendmentCursor: next.cursor,
+    nextAmendmentCursor: amended.cursor,
     epoch,
   };
+}
+
+/** `used`: bytes of the page that are taken; undefined: there is nothing on it yet. */
+function amendedSince({ records, amendments, facts }: MemoryConversation, query: CatchUpQuery, floor: number, used: number | undefined) {
+  const told: MessageRecord[] = [];
+  const everything = { cursor: facts.amendmentNumber, more: false };
+  if (query.after <= floor) return { records: told, ...everything };
+  let [cursor, bytes] = [query.amendmentCursor, used];
+  const past = [...amendments].filter(([, number]) => number > query.amendmentCursor).sort(([, a], [, b]) => a - b);
+  for (const [i, [sequence, number]] of past.entries()) {
+    const record = records.get(sequence);
+    if (i === query.limit) return { records: told, cursor, more: true };
+    if (record !== undefined && sequence > floor && sequence <= query.after) {
+      bytes = (bytes ?? 0) + contentBytes(record.content);
+      if (pageIsFull(bytes, told.length > 0 || used !== undefined)) return { records: told, cursor, more: true };
+      told.push(record);
+    }
+    cursor = number;
+  }
+  return { records: told, ...everything };
 }

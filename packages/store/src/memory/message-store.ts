@@ -15,11 +15,11 @@ import {
 } from '@qim/proto';
 import { corrupt } from '../errors.js';
 import type { HistoryPage, HistoryQuery, MessageStore } from '../message/message-store.js';
-import { PageBudget } from '../message/page-budget.js';
 import type { ConversationReading, ConversationState, Preview } from '../message/summary.js';
 import type { StoreObserver } from '../store.js';
 import { catchUp } from './catch-up.js';
 import { amend, commit } from './commit.js';
+import { pageLength } from './page-length.js';
 import { retain } from './retain.js';
 import type { MemoryConversation, MemoryState } from './state.js';
 
@@ -80,12 +80,12 @@ function readHistory(state: MemoryState, query: HistoryQuery): HistoryPage {
   const { epoch } = conversation.facts;
   if (position !== 'newest' && 'after' in position) {
     const following = visible.filter((record) => record.conversationSeq > position.after);
-    const records = new PageBudget().takeFrom(following.slice(0, query.limit));
+    const records = following.slice(0, pageLength(following, query.limit));
     return { records, hasMore: records.length < following.length, epoch };
   }
   const preceding = position === 'newest' ? visible : visible.filter((record) => record.conversationSeq < position.before);
   const newestFirst = preceding.reverse();
-  const records = new PageBudget().takeFrom(newestFirst.slice(0, query.limit)).toReversed();
+  const records = newestFirst.slice(0, pageLength(newestFirst, query.limit)).reverse();
   return { records, hasMore: records.length < newestFirst.length, epoch };
 }
 

@@ -1,23 +1,52 @@
 /** One step of retention in the reference model. */
-import { type ConversationId, type ConversationSeq, parseConversationSeq, SEQ_ZERO, type TenantId } from '@qim/proto';
+import {
+  assert,
+  type ConversationId,
+  type ConversationSeq,
+  type MessageRecord,
+  parseConversationSeq,
+  RECORD_BUCKET_SIZE,
+  RETENTION_STEP_BUCKETS_MAX,
+  RETENTION_STEP_RECORDS_MAX,
+  SEQ_ZERO,
+  type TenantId,
+} from '@qim/proto';
 import type { RetentionOutcome, RetentionPolicy } from '../message/message-store.js';
 import { expiredRecord, isErased } from '../message/record.js';
-import { planRemoval, RETENTION_LOOK_MAX } from '../message/retention.js';
 import type { MemoryConversation, MemoryState } from './state.js';
 
-export function retain(state: MemoryState, tenantId: TenantId, conversationId: ConversationId, policy: RetentionPolicy): RetentionOutcome {
+export function retain(
+  state: MemoryState,
+  tenantId: TenantId,
+  conversationId: ConversationId,
+  { olderThanMs, keepNewest }: RetentionPolicy,
+): RetentionOutcome {
+  assert(keepNewest === undefined || keepNewest >= 0, 'a number of records is kept');
   const conversation = state.conversation(tenantId, conversationId);
+  const all = [...(conversation?.records.values() ?? [])];
+  const due = all.filter(
+    ({ committedAtMs }, i) =>
+      (olderThanMs !== undefined && committedAtMs < olderThanMs) || (keepNewest !== undefined && i < all.length - keepNewest),
+  );
+  const newestIsDue = all.length > 0 && due.length === all.length;
+  const removable = newestIsDue ? due.slice(0, -1) : due;
+  const step = oneStep(removable);
   if (conversation === undefined) return { removed: 0, more: false };
-  const dated = [...conversation.records.values()].map(({ conversationSeq, committedAtMs }) => ({
-    sequence: conversationSeq,
-    committedAtMs,
-  }));
-  const newest = dated.at(-1);
-  if (newest === undefined) return { removed: 0, more: false };
-  const removal = planRemoval(policy, dated.slice(0, -1).slice(0, RETENTION_LOOK_MAX), newest, dated.length);
-  remove(conversation, removal.sequences);
-  if (removal.reachesNewest) expire(state, conversation, newest.sequence);
-  return { removed: removal.sequences.length, more: removal.more };
+  remove(conversation, step);
+  const more = step.length < removable.length;
+  if (newestIsDue && !more) expire(state, conversation);
+  return { removed: step.length, more };
+}
+
+function oneStep(records: readonly MessageRecord[]): ConversationSeq[] {
+  const sequences: ConversationSeq[] = [];
+  const buckets = new Set<number>();
+  for (const { conversationSeq } of records) {
+    buckets.add(Math.floor(conversationSeq / RECORD_BUCKET_SIZE));
+    if (sequences.length === RETENTION_STEP_RECORDS_MAX || buckets.size > RETENTION_STEP_BUCKETS_MAX) break;
+    sequences.push(conversationSeq);
+  }
+  return sequences;
 }
 
 function remove(conversation: MemoryConversation, sequences: readonly ConversationSeq[]): void {
@@ -32,8 +61,9 @@ function remove(conversation: MemoryConversation, sequences: readonly Conversati
   conversation.facts = { ...facts, retainedFrom: parseConversationSeq(last + 1), previewSequence };
 }
 
-function expire(state: MemoryState, conversation: MemoryConversation, newest: ConversationSeq): void {
+function expire(state: MemoryState, conversation: MemoryConversation): void {
   const { records, amendments, facts } = conversation;
+  const newest = facts.lastSequence;
   const target = records.get(newest);
   if (target === undefined || isErased(target.status)) return;
   const { tenantId, conversationId, conversationSeq } = target;
