@@ -14,6 +14,7 @@ import { EmbeddedMessageStore } from './message-store.js';
 import { EmbeddedOutbox } from './outbox.js';
 
 export type { FaultHook } from './environment.js';
+export { openEmbeddedMaintenance } from './maintenance.js';
 
 export interface EmbeddedStoreOptions extends StoreOptions {
   /** False: beside a running server, for verification and tests; takes no lock, and never an outbox lease. */

@@ -17,6 +17,8 @@ import { createGroups } from './outbox-groups.js';
 import { Scripts, type ScriptTransform } from './scripts.js';
 import { WeekGuess } from './week-guess.js';
 
+export { openRedisMaintenance } from './maintenance.js';
+
 export interface RedisStoreOptions extends StoreOptions {
   /** Commit partitions, 1..COMMIT_PARTITIONS_MAX. Absent: those that the deployment has, or the default for a new one. */
   readonly partitions?: number;

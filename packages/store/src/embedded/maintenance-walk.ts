@@ -1,0 +1,105 @@
+/** Every conversation and every user of an embedded store, in steps from one to the next: nothing is kept in memory. */
+import { FSCK_PAGE_KEYS, LIST_PAGE_SIZE_MAX } from '@qim/proto';
+import type { ConversationPlace, UserPlace } from '../verify/finding.js';
+import type { Walk, WalkFilter } from '../verify/scanner.js';
+import type { Environment, Snapshot } from './environment.js';
+import { ConversationKeys, Table } from './keys.js';
+import {
+  type ConversationTable,
+  conversationFrom,
+  dedupIn,
+  type UserTable,
+  underConversation,
+  underUser,
+  userFrom,
+  wholeTable,
+} from './maintenance-keys.js';
+
+const PARTS: readonly ConversationTable[] = [Table.Index, Table.Record, Table.Body, Table.Member, Table.Amendment, Table.AmendmentOf];
+const CONVERSATION_TABLES = [Table.Facts, ...PARTS, Table.Dedup] as const;
+const USER_TABLES: readonly UserTable[] = [Table.View, Table.ListedAt, Table.List, Table.ReadMark];
+
+export async function* walkConversations(environment: Environment, filter: WalkFilter): AsyncGenerator<Walk<ConversationPlace>> {
+  const total = environment.read((snapshot) => snapshot.count(wholeTable(Table.Facts)));
+  let walked = 0;
+  for (const [i, table] of CONVERSATION_TABLES.entries()) {
+    // What stands in an earlier table was met there.
+    const isNew = (snapshot: Snapshot, place: ConversationPlace): boolean =>
+      !CONVERSATION_TABLES.slice(0, i).some((earlier) => holds(snapshot, earlier, place));
+    const steps = (snapshot: Snapshot, from: Buffer) => conversationFrom(snapshot, table, from);
+    const wanted = ({ tenantId, conversationId }: ConversationPlace): boolean => isWanted(filter, tenantId, conversationId);
+    for (const found of pages(environment, wholeTable(table).start, steps, (snapshot, place) => wanted(place) && isNew(snapshot, place))) {
+      walked += found.walked;
+      yield { found: found.places, done: Math.min(1, walked / Math.max(1, total)) };
+    }
+  }
+}
+
+export async function* walkUsers(environment: Environment, filter: WalkFilter): AsyncGenerator<Walk<UserPlace>> {
+  for (const [i, table] of USER_TABLES.entries()) {
+    const isNew = (snapshot: Snapshot, user: UserPlace): boolean =>
+      !USER_TABLES.slice(0, i).some((earlier) => snapshot.keys(underUser(earlier, user), 1).length > 0);
+    const steps = (snapshot: Snapshot, from: Buffer) => userFrom(snapshot, table, from);
+    const wanted = ({ tenantId, userId }: UserPlace): boolean => isWanted(filter, tenantId, userId);
+    for (const found of pages(environment, wholeTable(table).start, steps, (snapshot, user) => wanted(user) && isNew(snapshot, user))) {
+      yield { found: found.places, done: i / USER_TABLES.length };
+    }
+  }
+}
+
+function isWanted({ tenantId, id }: WalkFilter, tenant: number, name: string): boolean {
+  return (tenantId === undefined || tenantId === tenant) && (id === undefined || id === name);
+}
+
+function holds(snapshot: Snapshot, table: (typeof CONVERSATION_TABLES)[number], place: ConversationPlace): boolean {
+  if (table === Table.Facts) return snapshot.get(new ConversationKeys(place.tenantId, place.conversationId).facts) !== undefined;
+  if (table !== Table.Dedup) return snapshot.keys(underConversation(table, place), 1).length > 0;
+  return weeksOf(snapshot).some((week) => snapshot.keys(dedupIn(week, place), 1).length > 0);
+}
+
+/** Weeks of which there are de-duplication entries; a handful. */
+export function weeksOf(snapshot: Snapshot): number[] {
+  const weeks: number[] = [];
+  const { start, end } = wholeTable(Table.Dedup);
+  for (let from = start; ; ) {
+    const [key] = snapshot.keys({ start: from, end }, 1);
+    if (key === undefined || key.length < start.length + 8) return weeks;
+    const week = Number(key.readBigUInt64BE(start.length));
+    if (!Number.isSafeInteger(week)) return weeks;
+    weeks.push(week);
+    from = Buffer.concat([start, Buffer.alloc(8)]);
+    from.writeBigUInt64BE(BigInt(week) + 1n, start.length);
+  }
+}
+
+interface Page<T> {
+  readonly places: readonly T[];
+  readonly walked: number;
+}
+
+/** Pages of at most LIST_PAGE_SIZE_MAX places, after at most FSCK_PAGE_KEYS steps each. */
+function* pages<T>(
+  environment: Environment,
+  start: Buffer,
+  step: (snapshot: Snapshot, from: Buffer) => { readonly place: T | undefined; readonly next: Buffer } | undefined,
+  wanted: (snapshot: Snapshot, place: T) => boolean,
+): Generator<Page<T>> {
+  for (let from: Buffer | undefined = start; from !== undefined; ) {
+    const at: Buffer = from;
+    const page: Page<T> & { readonly next: Buffer | undefined } = environment.read((snapshot) => {
+      const places: T[] = [];
+      let next: Buffer | undefined = at;
+      let walked = 0;
+      while (walked < FSCK_PAGE_KEYS && places.length < LIST_PAGE_SIZE_MAX && next !== undefined) {
+        const taken = step(snapshot, next);
+        next = taken?.next;
+        if (taken === undefined) break;
+        walked += 1;
+        if (taken.place !== undefined && wanted(snapshot, taken.place)) places.push(taken.place);
+      }
+      return { places, walked, next };
+    });
+    from = page.next;
+    yield page;
+  }
+}

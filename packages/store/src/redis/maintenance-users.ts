@@ -1,0 +1,113 @@
+/** The raw reads of one user's entries on Redis. */
+import { type ConversationId, isQimError, LIST_PAGE_SIZE_MAX, parseConversationId } from '@qim/proto';
+import type { UserPlace } from '../verify/finding.js';
+import type { OddUserItem, UserEntry, UserPage, UserScan } from '../verify/scanner.js';
+import { type Command, isWrongType, type RedisConnection, type Reply } from './connection.js';
+import { type UserKeys, userKeys } from './keys.js';
+import { scanPairs } from './maintenance-scan.js';
+import { asOptionalBuffer, asText } from './replies.js';
+
+/** Commands of one entry. */
+const ENTRY_COMMANDS = 3;
+
+export class RedisUserScan implements UserScan {
+  readonly place: UserPlace;
+  readonly #connection: RedisConnection;
+  readonly #keys: UserKeys;
+
+  constructor(connection: RedisConnection, place: UserPlace) {
+    this.#connection = connection;
+    this.place = place;
+    this.#keys = userKeys(place.tenantId, place.userId);
+  }
+
+  async *pages(): AsyncGenerator<UserPage> {
+    const wrong = await this.#wrongKeys();
+    if (wrong.length > 0) yield { entries: [], odd: wrong };
+    const { view, conversations, read } = this.#keys;
+    yield* this.#namesIn('view', view, 'HSCAN', () => false);
+    yield* this.#namesIn('list', conversations, 'ZSCAN', (own) => own.view !== undefined);
+    yield* this.#namesIn('readMark', read, 'HSCAN', (own) => own.view !== undefined || own.listed !== undefined);
+  }
+
+  /** `met`: the entry was met under an earlier key. */
+  async *#namesIn(
+    table: 'view' | 'list' | 'readMark',
+    key: string,
+    command: 'HSCAN' | 'ZSCAN',
+    met: (own: UserEntry) => boolean,
+  ): AsyncGenerator<UserPage> {
+    for await (const pairs of scanPairs(this.#connection, command, key)) {
+      const ids: ConversationId[] = [];
+      const odd: OddUserItem[] = [];
+      for (const [name] of pairs) {
+        const conversationId = conversationIdFrom(name.toString('latin1'));
+        if (conversationId !== undefined) ids.push(conversationId);
+        else odd.push({ slot: { table, key, field: name }, kind: 'name', conversationId });
+      }
+      if (odd.length > 0) yield { entries: [], odd };
+      for (let from = 0; from < ids.length; from += LIST_PAGE_SIZE_MAX) {
+        const own = await readEntries(
+          this.#connection,
+          ids.slice(from, from + LIST_PAGE_SIZE_MAX).map((id) => [this.#keys, id]),
+        );
+        yield { entries: own.filter((entry) => !met(entry)), odd: [] };
+      }
+    }
+  }
+
+  async #wrongKeys(): Promise<OddUserItem[]> {
+    const wanted = [
+      ['view', this.#keys.view, 'hash'],
+      ['list', this.#keys.conversations, 'zset'],
+      ['readMark', this.#keys.read, 'hash'],
+    ] as const;
+    const types = await this.#connection.pipeline(wanted.map(([, key]): Command => ['TYPE', key]));
+    return wanted.flatMap(([table, key, type], i) => {
+      const found = asText(types[i]);
+      const slot = { table, key, field: undefined };
+      return found === type || found === 'none' ? [] : [{ slot, kind: 'wrongType' as const, conversationId: undefined }];
+    });
+  }
+
+  async entry(conversationId: ConversationId): Promise<UserEntry> {
+    const [own] = await readEntries(this.#connection, [[this.#keys, conversationId]]);
+    if (own === undefined) throw new Error('one entry was asked for');
+    return own;
+  }
+}
+
+/** One entry for each pair, each of one moment. */
+export async function readEntries(
+  connection: RedisConnection,
+  asked: readonly (readonly [keys: UserKeys, conversationId: ConversationId])[],
+): Promise<UserEntry[]> {
+  const commands = asked.flatMap(([{ view, conversations, read }, id]): Command[] => [
+    ['HGET', view, id],
+    ['ZSCORE', conversations, id],
+    ['HGET', read, id],
+  ]);
+  const replies = await connection.pipeline(commands);
+  return asked.map(([, conversationId], i) => entryFrom(conversationId, replies.slice(i * ENTRY_COMMANDS, (i + 1) * ENTRY_COMMANDS)));
+}
+
+function entryFrom(conversationId: ConversationId, replies: readonly Reply[]): UserEntry {
+  const [view, score, mark] = replies.map((reply) => (isWrongType(reply) ? undefined : asOptionalBuffer(reply)));
+  const at = score === undefined ? undefined : Number(score.toString());
+  return {
+    conversationId,
+    view: view?.toString('utf8'),
+    listed: at === undefined ? undefined : { at: Number.isSafeInteger(at) && at >= 0 ? at : undefined },
+    readMark: mark?.toString('utf8'),
+    guard: JSON.stringify([view, score, mark].map((value) => value?.toString('latin1') ?? null)),
+  };
+}
+
+function conversationIdFrom(text: string): ConversationId | undefined {
+  try {
+    return parseConversationId(text);
+  } catch (error) {
+    if (isQimError(error)) return undefined;
+    throw error;
+  }
+}
