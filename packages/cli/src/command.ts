@@ -22,6 +22,8 @@ export interface Arguments {
 
 export interface CliIo extends ServerIo {
   readonly environment: Environment;
+  /** Draws one line over the one before, '' to take it away; undefined: standard error is no terminal. */
+  readonly draw: ((line: string) => void) | undefined;
   /** Calls back at each SIGTERM and SIGINT until the returned function is called. */
   onStopSignal(listener: () => void): () => void;
 }

@@ -9,6 +9,7 @@ const io: CliIo = {
     err: (line) => void process.stderr.write(`${line}\n`),
   }),
   environment: environment(),
+  draw: process.stderr.isTTY ? (line) => void process.stderr.write(`\r\x1b[K${line}`) : undefined,
   onStopSignal(listener) {
     process.on('SIGTERM', listener);
     process.on('SIGINT', listener);

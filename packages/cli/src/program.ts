@@ -5,10 +5,11 @@ import { flagOf, SETTINGS, type SettingName, StartError, variableOf } from '@qim
 import { CommanderError, Command as Parser } from 'commander';
 import { type CliIo, type Command, EXIT_DONE, EXIT_FAILED, EXIT_USAGE, UsageError } from './command.js';
 import { explain } from './commands/explain.js';
+import { fsck } from './commands/fsck.js';
 import { serve } from './commands/serve.js';
 import { token } from './commands/token.js';
 
-const COMMANDS: readonly Command[] = [serve, token, explain];
+const COMMANDS: readonly Command[] = [serve, token, explain, fsck];
 
 /** `argv` without the interpreter and the script. Never throws. */
 export async function runCli(argv: readonly string[], io: CliIo): Promise<number> {

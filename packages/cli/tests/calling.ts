@@ -17,6 +17,8 @@ export interface Surroundings extends Partial<Pick<ServerIo, 'openStore' | 'now'
   readonly environment?: Environment;
   /** Given how to send a stop signal. */
   readonly stopSignals?: (signal: () => void) => void;
+  /** Given: standard error is a terminal, and this draws on it. */
+  readonly draw?: (line: string) => void;
   /** Called at each line of standard output. */
   readonly onLine?: (line: string) => void;
 }
@@ -37,6 +39,7 @@ export async function qim(argv: readonly string[], surroundings: Surroundings = 
     openStore: surroundings.openStore ?? real.openStore,
     pageFolder: undefined,
     environment: surroundings.environment ?? {},
+    draw: surroundings.draw,
     onStopSignal(listener) {
       surroundings.stopSignals?.(listener);
       return () => {};

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { type AnyQimError, isQimError } from '@qim/proto';
 import type { Store, StoreOptions } from '@qim/store';
+import type { Maintenance, StoreScanner } from '@qim/store/verify';
 import { StartError } from './errors.js';
 import type { Config } from './settings.js';
 
@@ -22,10 +23,8 @@ export type OpenStore = (place: StorePlace, options: OpenOptions) => Promise<Sto
 
 /** @throws StartError StoreUnusable, with a message that holds no password */
 export const openStore: OpenStore = async ({ store, data }, { as, ...options }) => {
-  if (as === 'beside' && store === 'embedded' && !existsSync(data)) {
-    throw new StartError('StoreUnusable', `there is no data folder ${data}`);
-  }
-  try {
+  if (as === 'beside') refuseMissingFolder({ store, data });
+  return orUnusable({ store, data }, async () => {
     // Each backend is a library of its own: only the one that is asked for is loaded.
     if (store === 'embedded') {
       const { openEmbeddedStore } = await import('@qim/store/embedded');
@@ -33,13 +32,68 @@ export const openStore: OpenStore = async ({ store, data }, { as, ...options }) 
     }
     const { openRedisStore } = await import('@qim/store/redis');
     return await openRedisStore(store.href, options);
+  });
+};
+
+/** A store opened for `qim fsck`. */
+export interface OpenMaintenance extends Maintenance {
+  readonly scanner: StoreScanner;
+  /** For people. */
+  readonly description: string;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens what is there; nothing is made. `repair`: the embedded store's folder is held against any server, because its
+ * repair goes by no locks of single conversations; on Redis servers may go on.
+ *
+ * @throws StartError StoreUnusable
+ */
+export async function openMaintenance(place: StorePlace, open: OpenStore, repair: boolean): Promise<OpenMaintenance> {
+  refuseMissingFolder(place);
+  const { store: where, data } = place;
+  const exclusive = where === 'embedded' && repair;
+  const openStoreBeside = (): Promise<Store> => open(place, { as: exclusive ? 'server' : 'beside' });
+  if (where !== 'embedded') {
+    const raw = await orUnusable(place, async () => (await import('@qim/store/redis')).openRedisMaintenance(where.href));
+    return joined(raw, await openStoreBeside(), exclusive);
+  }
+  const store = await openStoreBeside();
+  return joined(await orUnusable(place, async () => (await import('@qim/store/embedded')).openEmbeddedMaintenance(data)), store, exclusive);
+}
+
+function joined(
+  raw: Pick<OpenMaintenance, 'scanner' | 'mender' | 'close'>,
+  { messages, description, close }: Store,
+  exclusive: boolean,
+): OpenMaintenance {
+  return {
+    messages,
+    description,
+    exclusive,
+    scanner: raw.scanner,
+    mender: raw.mender,
+    close: async () => {
+      await raw.close();
+      await close();
+    },
+  };
+}
+
+function refuseMissingFolder({ store, data }: StorePlace): void {
+  if (store === 'embedded' && !existsSync(data)) throw new StartError('StoreUnusable', `there is no data folder ${data}`);
+}
+
+async function orUnusable<T>({ store, data }: StorePlace, open: () => Promise<T>): Promise<T> {
+  try {
+    return await open();
   } catch (error) {
     if (!isQimError(error)) throw error;
     throw new StartError('StoreUnusable', `cannot open the store ${store === 'embedded' ? data : store.host}: ${whyOf(error)}`, {
       cause: error,
     });
   }
-};
+}
 
 /** The cause says what the system said, such as ECONNREFUSED; neither backend puts a password into it. */
 function whyOf(error: AnyQimError): string {
