@@ -6,6 +6,7 @@
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import { type Control, ControlKind, type ConversationSettings, type Message, type MessageContent } from '@qim/proto';
 import {
+  type CatchUpResponseSchema,
   ControlSchema,
   ConversationSchema,
   ConversationSettingsSchema,
@@ -28,7 +29,7 @@ import {
   type Preview as WirePreview,
 } from '@qim/proto/schema';
 import type { PushEvent } from '@qim/push';
-import type { DamagedConversation, Explanation, ListedConversation, ListedMember, SoundConversation } from '@qim/session';
+import type { CatchUpOutput, DamagedConversation, Explanation, ListedConversation, ListedMember, SoundConversation } from '@qim/session';
 import type { DuplicateIds } from '@qim/writer';
 
 export function wireMessage({ record, epoch }: Message): WireMessage {
@@ -52,6 +53,18 @@ export function wireMessage({ record, epoch }: Message): WireMessage {
     replyTo: replyTo && { conversationSeq: BigInt(replyTo.conversationSeq), messageId: replyTo.messageId },
     body: wireBody(record.content),
   });
+}
+
+export function wireCatchUp(page: CatchUpOutput): MessageInitShape<typeof CatchUpResponseSchema> {
+  if (page.reset) return { reset: true, epoch: BigInt(page.epoch) };
+  return {
+    messages: page.messages.map(wireMessage),
+    amended: page.amended.map(wireMessage),
+    hasMore: page.hasMore,
+    nextAfterSeq: BigInt(page.nextAfter),
+    nextAmendmentCursor: BigInt(page.nextAmendmentCursor),
+    epoch: BigInt(page.epoch),
+  };
 }
 
 /** The enum is open: a number without a name is carried as it is. */

@@ -59,8 +59,6 @@ export const UNBUILT_METHODS: ReadonlySet<MethodName> = new Set<MethodName>([
   'qim.v1.MessageService/SetReaction',
   'qim.v1.SessionService/MarkAllRead',
   'qim.v1.SessionService/GetTotals',
-  'qim.v1.SessionService/CatchUp',
-  'qim.v1.SessionService/ClearHistory',
   'qim.v1.SessionService/SetConversationFlags',
   'qim.v1.ConversationService/SetRole',
   'qim.v1.ConversationService/UpdateConversation',

@@ -166,6 +166,9 @@ export const PUSH_TRIES_MAX = 3;
 /** Conversations of one partition that are delivered at the same time: each holds its members in memory meanwhile. */
 export const PUSH_CONVERSATIONS_IN_FLIGHT_MAX = 16;
 
+/** Views of readers that one amendment has read at the same time, to leave out those who have cleared it. */
+export const PUSH_VIEWS_AT_ONCE = 256;
+
 // What @qim/client keeps to.
 
 /** A call without an answer by then has failed; when nothing at all was heard meanwhile, the link is given up too. */

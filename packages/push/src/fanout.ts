@@ -5,17 +5,18 @@
  *
  * Doing it again is harmless but for events that come twice: list changes decide by sequences.
  */
-import { COMMIT_BATCH_MAX, type ConversationSeq, type Message, type UserId } from '@qim/proto';
+import { COMMIT_BATCH_MAX, type ConversationSeq, type Message, PUSH_VIEWS_AT_ONCE, type UserId } from '@qim/proto';
 import type { OutboxEntry } from '@qim/store';
 import { damageDelivery, type Plan, planDelivery } from './plan.js';
-import type { EventBus, PushDeps } from './ports.js';
+import type { Delivery, EventBus, PushDeps } from './ports.js';
 
 export interface FanoutDeps extends Pick<PushDeps, 'messages' | 'directory' | 'now' | 'observer'> {
   readonly bus: EventBus;
 }
 
 /**
- * Entries of one conversation in their order, at least one. Cost: 2, one more for each COMMIT_BATCH_MAX of them.
+ * Entries of one conversation in their order, at least one. Cost: 2, one more for each COMMIT_BATCH_MAX of them, and for an
+ * amendment one for each PUSH_VIEWS_AT_ONCE of its connected readers.
  *
  * @throws StoreUnavailable | CorruptRecord | UnsupportedVersion; no event was handed on then
  */
@@ -24,11 +25,31 @@ export async function deliverConversation(deps: FanoutDeps, entries: readonly [O
   const [messages, members] = await Promise.all([readAll(deps, entries), deps.messages.readMembers(tenantId, conversationId)]);
   const plan = planDelivery(entries, messages, members);
   await updateLists(deps, entries[0], plan, [...members.keys()]);
-  for (const delivery of plan.deliveries) deps.bus.publish(delivery);
+  const deliveries: Delivery[] = [];
+  for (const delivery of plan.deliveries) deliveries.push(await withoutCleared(deps, delivery));
+  for (const delivery of deliveries) deps.bus.publish(delivery);
   for (const { kind, conversationSeq } of entries) {
     const record = kind === 'amended' ? undefined : messages.get(conversationSeq)?.record;
     deps.observer?.entryDelivered?.(kind, record && Math.max(0, deps.now() - record.committedAtMs));
   }
+}
+
+/**
+ * An amendment may be of a record that a reader has cleared since; nothing at or below that is told again. What is new
+ * is past everything that was cleared. Read for connected users alone, PUSH_VIEWS_AT_ONCE at a time.
+ */
+async function withoutCleared({ directory, bus }: FanoutDeps, delivery: Delivery): Promise<Delivery> {
+  const { event, tenantId } = delivery;
+  if (event.kind !== 'messageAmended') return delivery;
+  const { conversationId, conversationSeq } = event.message.record;
+  const connected = bus.connected(tenantId, delivery.userIds);
+  const userIds: UserId[] = [];
+  for (let from = 0; from < connected.length; from += PUSH_VIEWS_AT_ONCE) {
+    const some = connected.slice(from, from + PUSH_VIEWS_AT_ONCE);
+    const views = await Promise.all(some.map((userId) => directory.view(tenantId, userId, conversationId)));
+    userIds.push(...some.filter((_, i) => conversationSeq > (views[i]?.clearedSeq ?? 0)));
+  }
+  return { ...delivery, userIds };
 }
 
 /** Tells the members, if they can be read, that their list has something to show. Never throws. */

@@ -19,6 +19,8 @@ export interface Delivery {
 export interface EventBus {
   /** Returns at once and never throws: a push is a hint that may be lost. */
   publish(delivery: Delivery): void;
+  /** Those of the users who may have a device here; one who has none costs a read and nothing else. */
+  connected(tenantId: TenantId, userIds: readonly UserId[]): readonly UserId[];
   /** Resolves once what is published reaches the sink. The function ends it; calling it again does nothing. */
   subscribe(sink: EventSink): Promise<() => void>;
 }
@@ -42,7 +44,7 @@ export interface PushObserver {
 
 export interface PushDeps {
   readonly messages: Pick<MessageStore, 'readMessages' | 'readMembers'>;
-  readonly directory: Pick<Directory, 'touch' | 'join' | 'leave'>;
+  readonly directory: Pick<Directory, 'touch' | 'join' | 'leave' | 'view'>;
   readonly outbox: Pick<Outbox, 'partitionCount' | 'acquire' | 'renew' | 'release' | 'read' | 'acknowledge' | 'setAside'>;
   /** Unix milliseconds; for the lag that the observer is told. */
   readonly now: () => number;

@@ -22,6 +22,11 @@ export class Registry implements EventBus {
     }
   }
 
+  connected(tenantId: TenantId, userIds: readonly UserId[]): readonly UserId[] {
+    const users = this.#sinks.get(tenantId);
+    return users === undefined ? [] : userIds.filter((userId) => users.has(userId));
+  }
+
   subscribe(sink: EventSink): Promise<() => void> {
     const { tenantId, userId } = sink;
     const users = this.#sinks.get(tenantId) ?? new Map<UserId, Set<EventSink>>();

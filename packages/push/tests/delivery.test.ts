@@ -271,6 +271,35 @@ describe('lists and amendments', () => {
     expect(await w.listOf(BOB)).toEqual(before);
   });
 
+  test('an amendment of what a reader has cleared is not told to that reader', async () => {
+    const w = world();
+    const [alice, bob, phone] = [device(ALICE), device(BOB), device(CAROL, 'phone')];
+    await w.group(ALICE, [BOB, CAROL]);
+    const sent = [await w.commit(ALICE), await w.commit(ALICE)];
+    await w.push.start();
+    await w.drained();
+    await w.connect(alice, bob, phone);
+    await w.store.directory.clear(T0, BOB, G, parseConversationSeq(2));
+    for (const { message } of sent) {
+      if (message === undefined) throw new Error('a fresh commit has its message');
+      const part = {
+        status: MessageStatus.Edited,
+        content: { kind: 'text', text: 'edited' },
+        mentions: { userIds: [], all: false },
+      } as const;
+      await w.store.messages.amend({
+        actor: ALICE,
+        needs: 'member',
+        target: message.record,
+        activityId: parseActivityId(uuidv7()),
+        ...part,
+      });
+    }
+    await w.drained();
+    expect(bob.lines).toEqual(['messageAmended 3']);
+    for (const other of [alice, phone]) expect(other.lines).toEqual(['messageAmended 2', 'messageAmended 3']);
+  });
+
   test('what was recalled before it was delivered goes out without its text', async () => {
     const w = world();
     const bob = device(BOB);

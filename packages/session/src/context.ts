@@ -6,8 +6,8 @@ import type { Directory, MessageStore, Store } from '@qim/store';
 import type { SessionConfig } from './config.js';
 
 export interface SessionContext {
-  readonly messages: Pick<MessageStore, 'readConversations' | 'readConversation' | 'readHistory' | 'readMembers'>;
-  readonly directory: Pick<Directory, 'page' | 'view' | 'raiseRead'>;
+  readonly messages: Pick<MessageStore, 'readConversations' | 'readConversation' | 'readHistory' | 'catchUp' | 'readMembers'>;
+  readonly directory: Pick<Directory, 'page' | 'view' | 'raiseRead' | 'clear' | 'join'>;
   readonly config: SessionConfig;
 }
 

@@ -69,6 +69,33 @@ export interface HistoryOutput {
   readonly epoch: number;
 }
 
+export interface CatchUpInput {
+  readonly conversationId: ConversationId;
+  /** Of what the device holds; 0: it holds nothing. */
+  readonly epoch: number;
+  /** The device holds what there is up to here. */
+  readonly after: ConversationSeq;
+  /** From the answer before, or from the list that was read before what is held. */
+  readonly amendmentCursor: number;
+  /** 0: the default; of each of the two lists. */
+  readonly limit: number;
+}
+
+/** `reset`: drop what is held of this conversation and begin anew. */
+export type CatchUpOutput =
+  | { readonly reset: true; readonly epoch: number }
+  | {
+      readonly reset: false;
+      /** New ones, ascending. */
+      readonly messages: readonly Message[];
+      /** The present state of older ones. */
+      readonly amended: readonly Message[];
+      readonly hasMore: boolean;
+      readonly nextAfter: ConversationSeq;
+      readonly nextAmendmentCursor: number;
+      readonly epoch: number;
+    };
+
 export interface ListedMember extends MemberEntry {
   readonly userId: UserId;
 }
@@ -82,6 +109,10 @@ export interface Session {
   markRead(caller: Caller, conversationId: ConversationId, readConversationSeq: ConversationSeq): Promise<ConversationSeq>;
   /** @throws NotMember | InvalidArgument (limit) | CorruptRecord */
   readHistory(caller: Caller, input: HistoryInput): Promise<HistoryOutput>;
+  /** @throws NotMember | InvalidArgument (limit) | CorruptRecord */
+  catchUp(caller: Caller, input: CatchUpInput): Promise<CatchUpOutput>;
+  /** Up to min(asked, head), and never less than before. @throws NotMember | CorruptRecord */
+  clearHistory(caller: Caller, conversationId: ConversationId, upToSeq: ConversationSeq): Promise<void>;
   /** By user id, MEMBERS_PAGE_SIZE a page. @throws NotMember | InvalidArgument (pageToken) */
   listMembers(
     caller: Caller,

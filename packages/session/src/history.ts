@@ -14,7 +14,8 @@ export async function readHistory(context: SessionContext, caller: Caller, input
   return { messages: records.map((record) => ({ record, epoch })), hasMore, epoch };
 }
 
-function admitLimit(limit: number): number {
+/** 0: the default. @throws InvalidArgument */
+export function admitLimit(limit: number): number {
   if (limit === 0) return HISTORY_PAGE_SIZE_DEFAULT;
   if (Number.isInteger(limit) && limit >= 1 && limit <= HISTORY_PAGE_SIZE_MAX) return limit;
   throw invalidArgument('limit', `an integer 0..${HISTORY_PAGE_SIZE_MAX}`);

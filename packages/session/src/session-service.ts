@@ -1,4 +1,6 @@
 /** The read side put together: one operation per method, all over the same context. */
+import { catchUp } from './catch-up.js';
+import { clearHistory } from './clear-history.js';
 import type { SessionContext } from './context.js';
 import type { Session } from './contract.js';
 import { getConversation, listConversations } from './conversation-list.js';
@@ -12,6 +14,8 @@ export function createSession(context: SessionContext): Session {
     getConversation: (caller, conversationId, explain) => getConversation(context, caller, conversationId, explain),
     markRead: (caller, conversationId, readConversationSeq) => markRead(context, caller, conversationId, readConversationSeq),
     readHistory: (caller, input) => readHistory(context, caller, input),
+    catchUp: (caller, input) => catchUp(context, caller, input),
+    clearHistory: (caller, conversationId, upToSeq) => clearHistory(context, caller, conversationId, upToSeq),
     listMembers: (caller, conversationId, pageToken) => listMembers(context, caller, conversationId, pageToken),
   };
 }

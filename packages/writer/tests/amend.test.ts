@@ -195,6 +195,17 @@ describe('every amendment', () => {
     }
   });
 
+  test('finds no message that the caller has cleared', async () => {
+    const w = openWorld();
+    const room = await w.group(ALICE, [BOB]);
+    const [cleared, kept] = [await w.send(ALICE, room), await w.send(ALICE, room)];
+    await w.store.directory.clear(caller(ALICE).tenantId, ALICE, room, cleared.record.conversationSeq);
+    for (const [name, operation] of Object.entries(operations)) {
+      expect([name, await refusal(operation(w, ALICE, cleared))]).toEqual([name, 'NotFound']);
+    }
+    expect(await refusal(operations.recall(w, ALICE, kept))).toBe('fine');
+  });
+
   test('tells an outsider and a former member nothing, and one who joined later that there is no such message', async () => {
     const w = openWorld();
     const room = await w.group(ALICE, [BOB]);

@@ -1,12 +1,12 @@
 /** SessionService, by the session. */
 import { parseConversationId, parseConversationSeq } from '@qim/proto';
-import { type ReadHistoryRequest, SessionService } from '@qim/proto/schema';
-import type { HistoryInput, Session } from '@qim/session';
+import { type CatchUpRequest, type ReadHistoryRequest, SessionService } from '@qim/proto/schema';
+import type { CatchUpInput, HistoryInput, Session } from '@qim/session';
 import { type Method, method } from '../method.js';
-import { wireConversation, wireMessage } from '../to-wire.js';
+import { wireCatchUp, wireConversation, wireMessage } from '../to-wire.js';
 
 export function sessionMethods(session: Session): readonly Method[] {
-  const { listConversations, getConversation, markRead, readHistory } = SessionService.method;
+  const { listConversations, getConversation, markRead, readHistory, catchUp, clearHistory } = SessionService.method;
   return [
     method(listConversations, async ({ caller }, { pageSize, pageToken, explain }) => {
       const page = await session.listConversations(caller, { pageSize, pageToken, explain });
@@ -28,7 +28,24 @@ export function sessionMethods(session: Session): readonly Method[] {
       const { messages, hasMore, epoch } = await session.readHistory(caller, historyInput(request));
       return { messages: messages.map(wireMessage), hasMore, epoch: BigInt(epoch) };
     }),
+    method(catchUp, async ({ caller }, request) => wireCatchUp(await session.catchUp(caller, catchUpInput(request)))),
+    method(clearHistory, async ({ caller }, request) => {
+      const upToSeq = parseConversationSeq(request.upToSeq, 'upToSeq');
+      await session.clearHistory(caller, parseConversationId(request.conversationId), upToSeq);
+      return {};
+    }),
   ];
+}
+
+function catchUpInput({ conversationId, epoch, afterSeq, amendmentCursor, limit }: CatchUpRequest): CatchUpInput {
+  return {
+    conversationId: parseConversationId(conversationId),
+    // Both are numbers of the range of a sequence.
+    epoch: parseConversationSeq(epoch, 'epoch'),
+    after: parseConversationSeq(afterSeq, 'afterSeq'),
+    amendmentCursor: parseConversationSeq(amendmentCursor, 'amendmentCursor'),
+    limit,
+  };
 }
 
 function historyInput({ conversationId, position, limit }: ReadHistoryRequest): HistoryInput {

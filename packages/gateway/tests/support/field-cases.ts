@@ -209,6 +209,14 @@ export const FIELD_CASES: Readonly<Record<string, readonly FieldCase[]>> = {
     { path: 'beforeSeq', good: [], bad: [told('afterSeq', 1)], beside: { afterSeq: 1 } },
     { path: 'limit', good: [0, 1, HISTORY_PAGE_SIZE_MAX], bad: [-1, HISTORY_PAGE_SIZE_MAX + 1, 2 ** 31, ...NO_INTEGER] },
   ],
+  'SessionService/CatchUp': [
+    conversationId,
+    seq('epoch'),
+    seq('afterSeq'),
+    seq('amendmentCursor'),
+    { path: 'limit', good: [0, 1, HISTORY_PAGE_SIZE_MAX], bad: [-1, HISTORY_PAGE_SIZE_MAX + 1, 2 ** 31, ...NO_INTEGER] },
+  ],
+  'SessionService/ClearHistory': [conversationId, seq('upToSeq')],
   'ConversationService/CreateGroup': [
     {
       ...idCase('clientRequestId', CLIENT_MESSAGE_ID_BYTES_MAX),

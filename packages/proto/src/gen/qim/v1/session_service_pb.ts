@@ -578,21 +578,29 @@ export type CatchUpRequest = Message<"qim.v1.CatchUpRequest"> & {
   conversationId: string;
 
   /**
+   * Of what is held; 0: nothing is, and then the answer is never a reset.
+   *
    * @generated from field: int64 epoch = 2;
    */
   epoch: bigint;
 
   /**
+   * What there is up to here is held.
+   *
    * @generated from field: int64 after_seq = 3;
    */
   afterSeq: bigint;
 
   /**
+   * From the answer before; the first time that of the list, read before what is held.
+   *
    * @generated from field: int64 amendment_cursor = 4;
    */
   amendmentCursor: bigint;
 
   /**
+   * Of each of the two lists; 0: 50; at most 200. A page also ends before 1 MiB.
+   *
    * @generated from field: int32 limit = 5;
    */
   limit: number;
@@ -608,21 +616,29 @@ export type CatchUpRequestJson = {
   conversationId?: string;
 
   /**
+   * Of what is held; 0: nothing is, and then the answer is never a reset.
+   *
    * @generated from field: int64 epoch = 2;
    */
   epoch?: string;
 
   /**
+   * What there is up to here is held.
+   *
    * @generated from field: int64 after_seq = 3;
    */
   afterSeq?: string;
 
   /**
+   * From the answer before; the first time that of the list, read before what is held.
+   *
    * @generated from field: int64 amendment_cursor = 4;
    */
   amendmentCursor?: string;
 
   /**
+   * Of each of the two lists; 0: 50; at most 200. A page also ends before 1 MiB.
+   *
    * @generated from field: int32 limit = 5;
    */
   limit?: number;
@@ -640,16 +656,22 @@ export const CatchUpRequestSchema: GenMessage<CatchUpRequest, {jsonType: CatchUp
  */
 export type CatchUpResponse = Message<"qim.v1.CatchUpResponse"> & {
   /**
+   * New ones, ascending.
+   *
    * @generated from field: repeated qim.v1.Message messages = 1;
    */
   messages: Message$1[];
 
   /**
+   * The present state of held ones that were amended past the cursor, by amendment.
+   *
    * @generated from field: repeated qim.v1.Message amended = 2;
    */
   amended: Message$1[];
 
   /**
+   * True: ask again with the next cursors.
+   *
    * @generated from field: bool has_more = 3;
    */
   hasMore: boolean;
@@ -660,6 +682,8 @@ export type CatchUpResponse = Message<"qim.v1.CatchUpResponse"> & {
   nextAfterSeq: bigint;
 
   /**
+   * Older than every record of this answer.
+   *
    * @generated from field: int64 next_amendment_cursor = 5;
    */
   nextAmendmentCursor: bigint;
@@ -670,7 +694,8 @@ export type CatchUpResponse = Message<"qim.v1.CatchUpResponse"> & {
   epoch: bigint;
 
   /**
-   * Another epoch: drop what is held of this conversation and begin anew.
+   * Another epoch, or a head or an amendment that is not there: drop what is held of this conversation and begin anew.
+   * Then there are no messages and no cursors.
    *
    * @generated from field: bool reset = 7;
    */
@@ -682,16 +707,22 @@ export type CatchUpResponse = Message<"qim.v1.CatchUpResponse"> & {
  */
 export type CatchUpResponseJson = {
   /**
+   * New ones, ascending.
+   *
    * @generated from field: repeated qim.v1.Message messages = 1;
    */
   messages?: MessageJson[];
 
   /**
+   * The present state of held ones that were amended past the cursor, by amendment.
+   *
    * @generated from field: repeated qim.v1.Message amended = 2;
    */
   amended?: MessageJson[];
 
   /**
+   * True: ask again with the next cursors.
+   *
    * @generated from field: bool has_more = 3;
    */
   hasMore?: boolean;
@@ -702,6 +733,8 @@ export type CatchUpResponseJson = {
   nextAfterSeq?: string;
 
   /**
+   * Older than every record of this answer.
+   *
    * @generated from field: int64 next_amendment_cursor = 5;
    */
   nextAmendmentCursor?: string;
@@ -712,7 +745,8 @@ export type CatchUpResponseJson = {
   epoch?: string;
 
   /**
-   * Another epoch: drop what is held of this conversation and begin anew.
+   * Another epoch, or a head or an amendment that is not there: drop what is held of this conversation and begin anew.
+   * Then there are no messages and no cursors.
    *
    * @generated from field: bool reset = 7;
    */
@@ -736,6 +770,8 @@ export type ClearHistoryRequest = Message<"qim.v1.ClearHistoryRequest"> & {
   conversationId: string;
 
   /**
+   * Taken as the head when it is past it. What is cleared is never less than before.
+   *
    * @generated from field: int64 up_to_seq = 2;
    */
   upToSeq: bigint;
@@ -751,6 +787,8 @@ export type ClearHistoryRequestJson = {
   conversationId?: string;
 
   /**
+   * Taken as the head when it is past it. What is cleared is never less than before.
+   *
    * @generated from field: int64 up_to_seq = 2;
    */
   upToSeq?: string;
@@ -908,8 +946,6 @@ export const SessionService: GenService<{
     output: typeof ReadHistoryResponseSchema;
   },
   /**
-   * unstable until built
-   *
    * @generated from rpc qim.v1.SessionService.CatchUp
    */
   catchUp: {
@@ -918,8 +954,6 @@ export const SessionService: GenService<{
     output: typeof CatchUpResponseSchema;
   },
   /**
-   * unstable until built
-   *
    * @generated from rpc qim.v1.SessionService.ClearHistory
    */
   clearHistory: {
