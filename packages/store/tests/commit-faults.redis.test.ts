@@ -75,6 +75,7 @@ describe('a key of a wrong type', () => {
     history: (keys) => keys.history,
     'de-duplication of this week': (keys) => keys.dedup(thisWeek()),
     'de-duplication of last week': (keys) => keys.dedup(thisWeek() - 1),
+    'de-duplication of next week': (keys) => keys.dedup(thisWeek() + 1),
     outbox: (keys) => keys.outbox,
     records: (keys) => keys.records(0),
     bodies: (keys) => keys.bodies(0),

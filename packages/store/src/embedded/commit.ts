@@ -9,6 +9,7 @@ import {
   forbidden,
   GROUP_MEMBERS_MAX,
   HistoryVisibility,
+  type Message,
   MessageType,
   notMember,
   parseConversationSeq,
@@ -89,7 +90,8 @@ export function planCommit(snapshot: Snapshot, prepared: PreparedCommit, now: nu
 }
 
 function rememberedCommit(snapshot: Snapshot, reads: ConversationReads, request: CommitRequest, week: number): DedupEntry | undefined {
-  for (const each of [week, week - 1]) {
+  // The week after this one as well: the clock may have been set back since.
+  for (const each of [week, week - 1, week + 1]) {
     const value = each >= 0 ? snapshot.get(reads.keys.dedup(each, request.sender.userId, request.clientMessageId)) : undefined;
     if (value === undefined) continue;
     const entry = decodeDedupEntry(value);
@@ -104,9 +106,20 @@ function duplicateOf(reads: ConversationReads, { request, fingerprint }: Prepare
     throw idempotencyConflict();
   }
   const { conversationSeq, messageId, activityId, committedAtMs } = entry;
-  const facts = reads.member(request.sender.userId) === undefined ? undefined : reads.facts();
-  const message = facts && reads.message(conversationSeq, facts.epoch);
+  const message = reads.member(request.sender.userId) && rememberedMessage(reads, entry);
   return { duplicate: true, conversationSeq, messageId, activityId, committedAtMs, created: false, message };
+}
+
+/** Undefined: retention took it. @throws CorruptRecord (among others dedupUnreadable: it is another message) | UnsupportedVersion */
+function rememberedMessage(reads: ConversationReads, { conversationSeq, messageId }: DedupEntry): Message | undefined {
+  const facts = reads.facts();
+  if (facts === undefined) throw reads.damage('factsMissing');
+  if (conversationSeq < facts.retainedFrom) return undefined;
+  const record = reads.record(conversationSeq);
+  if (record === undefined) throw reads.damage('recordMissing', conversationSeq);
+  if (!reads.hasIndexMember(conversationSeq)) throw reads.damage('indexMissing', conversationSeq);
+  if (record.messageId !== messageId) throw reads.damage('dedupUnreadable', conversationSeq);
+  return { record, epoch: facts.epoch };
 }
 
 /** Undefined: there are none. Whoever has no member entry and makes nothing is told no more, whatever they look like. */

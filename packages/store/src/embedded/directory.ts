@@ -138,7 +138,8 @@ export class EmbeddedDirectory implements Directory {
     const keys = new UserKeys(tenantId, userId);
     return this.#write('groupForRequest', (snapshot) => {
       const week = weekOf(this.#options.now());
-      for (const each of [week, week - 1]) {
+      // The week after this one as well: the clock may have been set back since.
+      for (const each of [week, week - 1, week + 1]) {
         const value = each >= 0 ? snapshot.get(keys.groupRequest(each, clientRequestId)) : undefined;
         const made = value === undefined ? undefined : conversationIdFrom(value);
         if (made !== undefined) return { result: made, writes: [] };

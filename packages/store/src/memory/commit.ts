@@ -87,7 +87,7 @@ function weekOf(state: MemoryState): number {
 
 function findDuplicate(state: MemoryState, conversation: MemoryConversation, request: CommitRequest): CommitOutcome | undefined {
   const entry = conversation.dedup.get(dedupKey(request));
-  if (entry === undefined || entry.week < weekOf(state) - 1) return undefined;
+  if (entry === undefined || Math.abs(weekOf(state) - entry.week) > 1) return undefined;
   if (!sameFingerprint(entry.fingerprint, requestFingerprint(request))) throw idempotencyConflict();
   const record = conversation.members.has(request.sender.userId) ? conversation.records.get(entry.conversationSeq) : undefined;
   const { conversationSeq, messageId, activityId, committedAtMs } = entry;

@@ -118,7 +118,7 @@ export class RedisDirectory implements Directory {
     // Twice at most: the second guess is the server's own word, wrong only when the week ended meanwhile.
     for (let tries = 0; tries < 3; tries += 1) {
       const week = weeks.week();
-      const keys = [groupRequestKey(tenantId, userId, week), groupRequestKey(tenantId, userId, week - 1)];
+      const keys = [week, week - 1, week + 1].map((each) => groupRequestKey(tenantId, userId, each));
       const args = [clientRequestId, candidate, String(week), String(clockOffsetMs()), String(DEDUP_WEEK_MS)];
       const [kind, value] = asArray(await this.#run('group-request', keys, args));
       if (asText(kind) === 'ok') return parseConversationId(asText(value));

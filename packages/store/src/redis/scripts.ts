@@ -13,7 +13,7 @@ import { type Argument, type Command, type RedisConnection, type Reply, replyCod
 /** How many keys each takes. */
 export const SCRIPT_KEYS = {
   deployment: 1,
-  commit: 10,
+  commit: 11,
   amend: 7,
   retain: 16,
   'user-page': 3,
@@ -22,7 +22,7 @@ export const SCRIPT_KEYS = {
   'user-leave': 3,
   'user-raise-read': 2,
   'user-clear': 1,
-  'group-request': 2,
+  'group-request': 3,
   'outbox-acquire': 1,
   'outbox-renew': 1,
   'outbox-release': 1,

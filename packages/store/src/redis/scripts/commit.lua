@@ -12,6 +12,7 @@ KEYS
   8  records    hash    the same, of the bucket after it
   9  bodies     hash    sequence -> body apart; of the guessed bucket
  10  bodies     hash    the same, of the bucket after it
+ 11  next_week  hash    as this_week, of the week after it: the clock may have been set back since
 
 ARGV
   1  offset_ms    added to the server's clock; 0 but in tests
@@ -43,7 +44,7 @@ Returns  { 'done', result, … } one for each commit:
            { 'corrupt', reason, sequence } reasons as in CorruptReason; 0: not at one record
          { 'guess', week, bucket } one of them was guessed wrong and nothing was done; the right ones, as text
 
-Errors     WRONGTYPE when one of KEYS 1 to 6 has another type, and nothing was done. A wrong type of a bucket is the
+Errors     WRONGTYPE when one of KEYS 1 to 6 or 11 has another type, and nothing was done. A wrong type of a bucket is the
            result of the commits that it stops.
 Atomicity  Redis does not roll a script back. So all commits are planned first, and planning reads every key that will
            be written: that meets each wrong type. After the first write nothing can fail: Redis refuses for memory,
@@ -52,7 +53,7 @@ Cost       O(log n) for each commit, n the length of the conversation, and O(use
 Called by  commit.ts
 ]]
 local facts_key, members_key, history_key, outbox_key = KEYS[1], KEYS[2], KEYS[3], KEYS[6]
-local this_week, last_week = KEYS[4], KEYS[5]
+local this_week, last_week, next_week = KEYS[4], KEYS[5], KEYS[11]
 local bucket, tenant, conversation = tonumber(ARGV[3]), ARGV[4], ARGV[5]
 local week_ms, bucket_size = tonumber(ARGV[6]), tonumber(ARGV[7])
 local members_max, seq_max = tonumber(ARGV[8]), tonumber(ARGV[9])
@@ -177,7 +178,7 @@ end
 local planned_entries, created_facts = {}, nil
 local function find_duplicate(commit)
   local entry = planned_entries[commit.field] or redis.call('HGET', this_week, commit.field)
-    or redis.call('HGET', last_week, commit.field)
+    or redis.call('HGET', last_week, commit.field) or redis.call('HGET', next_week, commit.field)
   if not entry then
     return nil
   end

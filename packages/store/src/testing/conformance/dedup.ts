@@ -127,4 +127,15 @@ export const deduplication: Cases = {
     expect((await chat.messages.commit(again(request))).conversationSeq).toBe(2);
     expect(await chat.sequences(bob)).toEqual([1, 2]);
   },
+
+  async 'a clock that is set back over the end of a week forgets nothing'(fixture) {
+    const { alice, bob, chat } = pair(fixture);
+    const request = chat.request(alice);
+    const first = await chat.messages.commit(request);
+    await fixture.backend.advance(-DEDUP_WEEK_MS);
+    expect(await chat.messages.commit(again(request))).toEqual({ ...first, duplicate: true, created: false });
+    await refusedWith(chat.messages.commit({ ...again(request), content: text('other') }), 'IdempotencyConflict');
+    expect(await chat.sequences(bob)).toEqual([1]);
+    await fixture.backend.advance(DEDUP_WEEK_MS);
+  },
 };

@@ -1,5 +1,5 @@
 /** Cases: lists, read marks and floors, whatever the order and number of deliveries. */
-import { type ConversationId, type ConversationSeq, parseUserId, type UserId } from '@qim/proto';
+import { type ConversationId, type ConversationSeq, DEDUP_WEEK_MS, parseUserId, type UserId } from '@qim/proto';
 import { expect } from 'vitest';
 import type { Directory, DirectoryCursor } from '../../directory/directory.js';
 import { type Fixture, OTHER_TENANT, seq, TENANT } from './fixture.js';
@@ -284,5 +284,14 @@ export const groupRequests: Cases = {
     expect(await directory.groupForRequest(TENANT, bob, 'r:', ids[1])).toBe(ids[1]);
     expect(await directory.groupForRequest(OTHER_TENANT, bob, 'r', ids[2])).toBe(ids[2]);
     expect(await directory.groupForRequest(TENANT, fixture.user('carol'), 'r', ids[3])).toBe(ids[3]);
+  },
+
+  async 'a clock that is set back over the end of a week forgets no request'(fixture) {
+    const { directory, bob } = start(fixture);
+    const made = fixture.conversationId();
+    await directory.groupForRequest(TENANT, bob, 'request 1', made);
+    await fixture.backend.advance(-DEDUP_WEEK_MS);
+    expect(await directory.groupForRequest(TENANT, bob, 'request 1', fixture.conversationId())).toBe(made);
+    await fixture.backend.advance(DEDUP_WEEK_MS);
   },
 };
