@@ -62,20 +62,16 @@ export async function openMaintenance(place: StorePlace, open: OpenStore, repair
   return joined(await orUnusable(place, async () => (await import('@qim/store/embedded')).openEmbeddedMaintenance(data)), store, exclusive);
 }
 
-function joined(
-  raw: Pick<OpenMaintenance, 'scanner' | 'mender' | 'close'>,
-  { messages, description, close }: Store,
-  exclusive: boolean,
-): OpenMaintenance {
+function joined(raw: Pick<OpenMaintenance, 'scanner' | 'mender' | 'close'>, store: Store, exclusive: boolean): OpenMaintenance {
   return {
-    messages,
-    description,
+    messages: store.messages,
+    description: store.description,
     exclusive,
     scanner: raw.scanner,
     mender: raw.mender,
     close: async () => {
       await raw.close();
-      await close();
+      await store.close();
     },
   };
 }

@@ -1,0 +1,4 @@
+import { REDIS } from './verify-backends.js';
+import { damageMatrix } from './verify-matrix.js';
+
+damageMatrix(REDIS);

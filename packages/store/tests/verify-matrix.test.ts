@@ -1,0 +1,4 @@
+import { EMBEDDED } from './verify-backends.js';
+import { damageMatrix } from './verify-matrix.js';
+
+damageMatrix(EMBEDDED);
