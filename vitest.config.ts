@@ -23,8 +23,9 @@ export default defineConfig({
     pool: 'forks',
     // Without it one core would be left idle.
     maxWorkers: '100%',
-    testTimeout: 20_000,
-    hookTimeout: 30_000,
+    // Against what hangs, and never against what is slow: a busy machine fails no test.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     passWithNoTests: false,
     projects: [
       // Files of one worker share their modules: loading them anew for each file takes longer than the tests.
