@@ -120,6 +120,18 @@ export const DEDUP_WEEK_MS = 7 * 24 * 60 * 60 * 1000;
 export const RETENTION_STEP_RECORDS_MAX = 1_000;
 /** Buckets that one such step touches: as many as its records fill where none is missing, wherever they begin. */
 export const RETENTION_STEP_BUCKETS_MAX = 5;
+/** What a retention rule may say: some hundred years, and more messages than a conversation comes to. */
+export const RETENTION_DAYS_MAX = 36_500;
+export const RETENTION_MESSAGES_MAX = 1_000_000_000;
+/** Pauses of a sweep: after a step that removed something (10 000 records a second at most), and after a mere look. */
+export const RETENTION_STEP_PAUSE_MS = 100;
+export const RETENTION_LOOK_PAUSE_MS = 5;
+/** After a failure: a store that is away is not asked over and over. */
+export const RETENTION_FAILURE_PAUSE_MS = 5_000;
+/** Between two sweeps: a rule counts in days. */
+export const RETENTION_SWEEP_PAUSE_MS = 60 * 60 * 1000;
+/** Conversations that a sweep is named at a time. */
+export const RETENTION_CONVERSATIONS_AT_ONCE = 200;
 /** Conversations named by one step of an enumeration of all. */
 export const CONVERSATIONS_READ_MAX = 1_000;
 /** Commit partitions of a new deployment; fixed once it is made. */

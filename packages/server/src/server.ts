@@ -1,7 +1,7 @@
 /**
  * The server in one process: `startServer` opens, starts and announces everything in order, and hands back how to stop it.
  *
- * Start: store, delivery side, gateway. Stop: /readyz says 503, the gateway drains, the delivery side lets go, the store
+ * Start: store, delivery side and its sweep, gateway. Stop: /readyz says 503, the gateway drains, the delivery side lets go, the store
  * closes. Nothing global is touched, so that several servers live in one process, as in tests.
  */
 import { RELEASE_DEADLINE_MS } from '@qim/proto';
@@ -13,6 +13,8 @@ import { Lifecycle } from './lifecycle.js';
 import { listen } from './listen.js';
 import { createLog, type Log } from './log.js';
 import { createMetrics, type Metrics } from './metrics.js';
+import { readRetention } from './retention/policy.js';
+import { RetentionSweep } from './retention/sweep.js';
 import { ensureDevSecret, readSecrets, type Secrets } from './secrets.js';
 import type { Config } from './settings.js';
 import { wire } from './wire.js';
@@ -39,6 +41,7 @@ export async function startServer(config: Config, io: ServerIo): Promise<Running
 
 async function start(config: Config, io: ServerIo, log: Log, lifecycle: Lifecycle): Promise<RunningServer> {
   const secrets = await secretsOf(config, io);
+  const policies = await readRetention(config);
   const metrics = createMetrics();
   const store = await openDurably(config, io, metrics, lifecycle);
   const { push, gateway } = wire({ config, io, log, metrics, store, secrets, stopping: () => lifecycle.stopping });
@@ -46,6 +49,12 @@ async function start(config: Config, io: ServerIo, log: Log, lifecycle: Lifecycl
   if (config.roles.includes('push')) {
     lifecycle.started('push', RELEASE_DEADLINE_MS, () => push.stop());
     await push.start();
+    if (policies !== undefined) {
+      const { now, sleep } = io;
+      const sweep = new RetentionSweep({ messages: store.messages, policies, now, sleep, log, observer: metrics });
+      lifecycle.started('retention', RELEASE_DEADLINE_MS, () => sweep.stop());
+      sweep.start();
+    }
   } else if (config.roles.includes('gateway')) {
     log.warn({ roles: config.roles }, 'without the role push this process sends no events: devices here learn of messages when they list');
   }

@@ -12,6 +12,8 @@ import {
   PING_INTERVAL_MS,
   PING_INTERVAL_MS_MIN,
   RECALL_WINDOW_MS,
+  RETENTION_DAYS_MAX,
+  RETENTION_MESSAGES_MAX,
   SOCKET_QUEUE_BYTES_MAX,
   SOCKET_QUEUE_BYTES_MIN,
 } from '@qim/proto';
@@ -136,6 +138,21 @@ export const SETTINGS = {
     ...duration(0, RECALL_WINDOW_MS),
     fallback: durationText(RECALL_WINDOW_MS),
     doc: 'How long after sending the sender may recall; 0ms: never. Admins of the conversation are not bound by it.',
+  }),
+  retentionDays: unset({
+    ...integer(1, RETENTION_DAYS_MAX),
+    fallback: undefined,
+    doc: 'Messages older than that go, by the clock of the process with the role push, which sweeps every hour. Not set: kept for ever.',
+  }),
+  retentionMessages: unset({
+    ...integer(1, RETENTION_MESSAGES_MAX),
+    fallback: undefined,
+    doc: 'Of each conversation so many of the newest messages are kept, and the rest goes; joins and leaves count as messages.',
+  }),
+  retentionFile: unset({
+    ...text('FILE', 'the path of a file'),
+    fallback: undefined,
+    doc: 'JSON with rules of retention for all, for tenants and for single conversations; its form is in docs/operations.md.',
   }),
   pushLease: set({
     ...duration(OUTBOX_LEASE_MS_MIN, OUTBOX_LEASE_MS),

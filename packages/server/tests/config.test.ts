@@ -80,6 +80,21 @@ describe('each setting is taken at its bounds and refused past them', () => {
       ],
       bad: ['', 'verbose', 'INFO'],
     },
+    retentionDays: {
+      good: [
+        ['1', 1],
+        ['36500', 36_500],
+      ],
+      bad: ['', '0', '36501', '1.5', '7d'],
+    },
+    retentionMessages: {
+      good: [
+        ['1', 1],
+        ['1000000000', 1_000_000_000],
+      ],
+      bad: ['', '0', '1000000001', '-1'],
+    },
+    retentionFile: { good: [['/f', '/f']], bad: [''] },
     recallWindow: {
       good: [
         ['0ms', 0],

@@ -21,6 +21,9 @@ test('each thing that is told is counted under its name', async () => {
   metrics.entryDelivered('amended', undefined);
   const { committed, redo, roundTrip, eventSent, slowConsumer, entrySetAside, deliveryDeferred, leaseLost } = metrics;
   for (const count of [committed, redo, roundTrip, eventSent, slowConsumer, entrySetAside, deliveryDeferred, leaseLost]) count();
+  metrics.retentionRemoved(40);
+  metrics.retentionRemoved(2);
+  for (const count of [metrics.retentionFailed, metrics.retentionSwept]) count();
   const told = await lines(metrics, { backlog: async () => ({ entries: 3, oldestMs: 1_500, poison: 2 }) });
   for (const line of [
     'qim_connections 1',
@@ -42,6 +45,9 @@ test('each thing that is told is counted under its name', async () => {
     'qim_push_lag_seconds_bucket{le="0.05"} 1',
     'qim_push_deferred_total 1',
     'qim_push_leases_lost_total 1',
+    'qim_retention_removed_total 42',
+    'qim_retention_failures_total 1',
+    'qim_retention_sweeps_total 1',
     'qim_outbox_entries 3',
     'qim_outbox_oldest_seconds 1.5',
     'qim_outbox_poison 2',
