@@ -13,6 +13,7 @@ import {
   type UserId,
 } from '@qim/proto';
 import { corrupt, isDamage } from '../errors.js';
+import type { DedupEntry } from '../message/dedup-entry.js';
 import { parseMember } from '../message/facts.js';
 import type {
   AmendOutcome,
@@ -57,9 +58,24 @@ export class RedisMessageStore implements MessageStore {
       const result = await this.#commits.commit(request);
       if (result.kind === 'committed') return committedOutcome(request, result);
       const { conversationSeq, messageId, activityId, committedAtMs } = result.entry;
-      const [message] = await readMessages(this.#context, request, [conversationSeq], request.sender.userId);
+      const message = await this.#remembered(request, result.entry);
       return { duplicate: true, conversationSeq, messageId, activityId, committedAtMs, created: false, message };
     });
+  }
+
+  /** Undefined: retention took it, or the sender is no longer a member. @throws CorruptRecord | UnsupportedVersion */
+  async #remembered(request: CommitRequest, { conversationSeq, messageId }: DedupEntry): Promise<Message | undefined> {
+    const { tenantId, conversationId, sender } = request;
+    const [message] = await readMessages(this.#context, request, [conversationSeq], sender.userId);
+    if (message === undefined) {
+      const { facts, member } = await this.readConversation(tenantId, conversationId, sender.userId);
+      if (member !== undefined && facts !== undefined && conversationSeq >= facts.retainedFrom) {
+        throw corrupt(tenantId, conversationId, 'recordMissing', conversationSeq);
+      }
+    } else if (message.record.messageId !== messageId) {
+      throw corrupt(tenantId, conversationId, 'dedupUnreadable', conversationSeq);
+    }
+    return message;
   }
 
   amend(request: AmendRequest): Promise<AmendOutcome> {
