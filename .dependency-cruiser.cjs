@@ -84,8 +84,8 @@ module.exports = {
       name: 'undeclared-npm',
       comment: 'add it to "dependencies" of this package, with its exact version',
       severity: 'error',
-      // The conformance suites run under the test runner of the root, and are not exported.
-      from: { path: `^${roomOf}/src/`, pathNot: '^packages/store/src/testing/conformance/' },
+      // Suites run under the test runner of the root, and are not exported.
+      from: { path: `^${roomOf}/src/`, pathNot: '^packages/store/src/testing/(conformance|model)/' },
       to: { dependencyTypes: ['npm-no-pkg', 'npm-unknown'], pathNot: '^node_modules/@types/node/' },
     },
     {
