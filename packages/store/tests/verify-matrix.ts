@@ -69,7 +69,9 @@ export function damageMatrix(store: VerifiedStore): void {
         new Set([`${chat.tenantId} ${chat.conversationId}`]),
       );
       expect(verified.counts).toMatchObject({ conversations: 2, findings: found.length, left: found.length });
-      expect((await subject.verify({ newerIsDamage: true, conversationId: neighbour.conversationId, tenantId: chat.tenantId })).places).toEqual([]);
+      expect(
+        (await subject.verify({ newerIsDamage: true, conversationId: neighbour.conversationId, tenantId: chat.tenantId })).places,
+      ).toEqual([]);
     });
 
     test('a dry run says what would be done, and writes nothing', async () => {
