@@ -140,9 +140,10 @@ function previewOf(record: MessageRecord | undefined): Preview | undefined {
   if (record === undefined) return undefined;
   const { messageId, conversationSeq, type, status, committedAtMs, content } = record;
   const text = content.kind === 'text' ? content.text : content.kind === 'data' ? content.contentType : '';
-  let snippet = '';
+  let [snippet, bytes] = ['', 0];
   for (const char of text) {
-    if (utf8Bytes(snippet + char) > SNIPPET_BYTES_MAX) break;
+    bytes += utf8Bytes(char);
+    if (bytes > SNIPPET_BYTES_MAX) break;
     snippet += char;
   }
   const truncated = snippet.length < text.length;

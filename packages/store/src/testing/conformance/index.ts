@@ -11,7 +11,6 @@ import { deduplication } from './dedup.js';
 import { groupRequests, joinsAndLeaves, paging, readMarks } from './directory.js';
 import { history, singleReads } from './history.js';
 import { membership } from './membership.js';
-import { asTheModel } from './model.js';
 import { entries, leasing, waiting } from './outbox.js';
 import { outsiders } from './outsiders.js';
 import { restart } from './restart.js';
@@ -37,7 +36,6 @@ export function messageStoreConformance(backend: BackendUnderTest): void {
     'the bound of 200': bounds,
     'head and preview': heads,
     'calls for a list': calls,
-    'random work, answered as the model does': asTheModel,
     ...(backend.damageKinds && {
       damage: damageCases(backend.damageKinds),
       'damage and what it reaches': damageElsewhere,
