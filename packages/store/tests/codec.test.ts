@@ -186,6 +186,57 @@ describe('damage', () => {
     expect(decodeRecord(fewer, undefined)).toBe('recordUnreadable');
   });
 
+  describe('a body whose checksums are right', () => {
+    const apart = 88 + CHAT.length + 'alice'.length;
+    /** The golden record and its body, with checksums that belong to what `change` made of them. */
+    function resealed(change: (record: Uint8Array, body: Uint8Array) => void) {
+      const record = new Uint8Array(goldenBytes('record', 'apart'));
+      const body = new Uint8Array(goldenBytes('body', 'apart'));
+      change(record, body);
+      const view = viewOf(body);
+      view.setUint32(2, xxh32(view, 14, body.length - 8, view.getUint16(0)));
+      viewOf(record).setUint32(apart + 4, view.getUint32(2));
+      return decodeRecord(sealed(record), body);
+    }
+
+    test('is read as it was', () => {
+      expect(resealed(() => {})).toEqual(goldenRecord('apart'));
+    });
+
+    test('of a version that is not known says so, and of none is unreadable', () => {
+      expect(resealed((_, body) => body.set([2, 253]))).toBe('unsupportedVersion');
+      expect(resealed((_, body) => body.set([2, 254]))).toBe('bodyUnreadable');
+    });
+
+    test('is refused when its payload does not add up', () => {
+      expect(resealed((_, body) => body.fill(0xff, 23 + CHAT.length, body.length - 8))).toBe('bodyUnreadable');
+    });
+
+    test('is refused when it names another length of the conversation', () => {
+      expect(resealed((_, body) => body.fill(CHAT.length + 1, 22, 23))).toBe('bodyUnreadable');
+    });
+
+    test('is not looked at beside a record whose texts are no ids', () => {
+      expect(resealed((record) => record.fill(0xff, 88 + CHAT.length, 88 + CHAT.length + 1))).toBe('recordUnreadable');
+    });
+  });
+
+  test('what is no fault of the bytes is not called damage', () => {
+    const header = headerOf(goldenBytes('record', 'inside'));
+    Object.defineProperty(header, 'bodyApart', {
+      get() {
+        throw new RangeError('a fault of ours');
+      },
+    });
+    expect(() => previewOf(header)).toThrow('a fault of ours');
+  });
+
+  test('a payload that does not add up has no preview', () => {
+    const bytes = new Uint8Array(encodeRecord(recordOf(5)).record);
+    bytes[88 + CHAT.length + 'alice'.length] = 6;
+    expect(previewOf(headerOf(sealed(bytes)))).toBe('recordUnreadable');
+  });
+
   test('a byte order mark is text', () => {
     const said = recordOf(5, { content: { kind: 'text', text: '\ufeffhello' } });
     expect(decodeRecord(encodeRecord(said).record, undefined)).toEqual(said);

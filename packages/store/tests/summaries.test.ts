@@ -10,11 +10,12 @@ import {
   SEQ_MAX,
 } from '@qim/proto';
 import { describe, expect, test } from 'vitest';
-import { sequenceToBytes } from '../src/message/bytes.js';
+import { sequenceToBytes, viewOf } from '../src/message/bytes.js';
 import { encodeRecord } from '../src/message/codec.js';
 import { initialFacts, type StoredFacts } from '../src/message/facts.js';
 import { type FirstRound, finishReading, planReading, type ReadingPlan, type RecordBytes, readingScope } from '../src/message/summaries.js';
 import type { ConversationReading } from '../src/message/summary.js';
+import { xxh32 } from '../src/message/xxh32.js';
 import { damagedRecord } from '../src/testing/damaged-bytes.js';
 import { ALICE, BOB, CHAT, recordOf, seq, T7 } from './records.js';
 
@@ -121,6 +122,12 @@ describe('which records are read', () => {
     expect(sequencesOf(new Material(records, 205))).toEqual([205, 3]);
   });
 
+  test('no preview where there is none', () => {
+    const allControl = timeline(range(1, 3), () => TITLE);
+    expect(sequencesOf(new Material(allControl, 0))).toEqual([1, 2, 3]);
+    expect(sequencesOf(new Material(allControl, 3))).toEqual([3]);
+  });
+
   test('nothing when there is no message', () => {
     expect(new Material([], 0).plan()).toMatchObject({
       kind: 'answered',
@@ -192,6 +199,21 @@ describe('what is counted', () => {
     ).sound();
     expect(evidence).toEqual({ scanned: 8, own: 1, control: 1, recalled: 1, deleted: 1, chainUnbroken: true });
     expect(summary).toMatchObject({ unreadCount: 4, mentionCount: 2 });
+  });
+
+  test('mentions in what is counted, and in nothing else', () => {
+    const mentions = { userIds: [BOB], all: false };
+    const own = { sender: { userId: BOB, deviceId: undefined } };
+    const { summary } = new Material(
+      timeline(range(1, 4), (sequence) => ({ mentions, ...(sequence === 4 ? own : {}) })),
+      0,
+    ).sound();
+    expect(summary).toMatchObject({ unreadCount: 3, mentionCount: 3 });
+  });
+
+  test('no chain is claimed where no window was read', () => {
+    expect(new Material(timeline(range(1, 300)), 0).sound().evidence).toMatchObject({ scanned: 0, chainUnbroken: false });
+    expect(new Material(timeline(range(1, 3)), 3).sound().evidence).toMatchObject({ scanned: 0, chainUnbroken: false });
   });
 
   test('members past the head that was read belong to the next answer', () => {
@@ -293,6 +315,21 @@ describe('damage that the records show', () => {
       true,
     );
     expect(reading).toMatchObject({ kind: 'damaged', error: { detail: { reason: 'wrongType' } } });
+  });
+
+  test('is told of the first record, with what is known of facts and member, and without a count', () => {
+    const material = new Material(timeline(range(1, 5)), 0);
+    material.records.delete(2);
+    material.records.set(5, new Uint8Array(3));
+    const answer = material.answer({}, true);
+    expect(answer).toMatchObject({ kind: 'damaged', member: MEMBER, memberKnown: true, listing: { title: 'title', epoch: 1 } });
+    expect(answer).toMatchObject({ error: { detail: { conversationSeq: 2, reason: 'recordMissing' } } });
+    expect(answer).not.toHaveProperty('summary');
+  });
+
+  test('of the facts leaves nothing to list', () => {
+    const answer = new Material(timeline([1, 2]), 0).answer({ facts: 'factsUnreadable' });
+    expect(answer).toMatchObject({ kind: 'damaged', listing: undefined, member: MEMBER });
   });
 
   test('is an UnsupportedVersion when a newer qim wrote the record', () => {
@@ -416,6 +453,36 @@ describe('the preview', () => {
     expect(listing.preview).toBeUndefined();
     expect(listing.previewDamage).toBeDefined();
     expect(summary.unreadExact).toBe(true);
+  });
+
+  test('that cannot be read in a whole record is marked, and leaves the counts', () => {
+    const material = new Material(timeline(range(1, 3)), 0);
+    const bytes = new Uint8Array(encodeRecord(recordOf(3)).record);
+    const payload = 88 + CHAT.length + 'alice'.length;
+    bytes[payload] = 6;
+    const view = viewOf(bytes);
+    view.setUint32(26, xxh32(view, 30, bytes.length - 24, view.getUint16(0)));
+    material.records.set(3, bytes);
+    expect(material.answer()).toBe('again');
+    const { summary, listing } = material.sound({}, true);
+    expect(summary).toMatchObject({ unreadCount: 3, unreadExact: true });
+    expect(listing.preview).toBeUndefined();
+    expect(listing.previewDamage?.detail).toMatchObject({ conversationSeq: 3, reason: 'recordUnreadable' });
+  });
+
+  test('past the bound the head shows a wrong pointer all the same', () => {
+    const material = new Material(timeline([1, 2, 300]), 0);
+    material.facts = { ...material.facts, previewSequence: seq(2) };
+    expect(material.answer()).toBe('again');
+    const { summary, listing } = material.sound({}, true);
+    expect(summary).toMatchObject({ unreadCount: LIMIT, unreadExact: false });
+    expect(listing.previewDamage?.detail).toMatchObject({ conversationSeq: 2, reason: 'recordMismatch' });
+  });
+
+  test('past the bound is the head when the facts lag behind', () => {
+    const material = new Material(timeline([1, 2, 300]), 0);
+    material.facts = { ...material.facts, lastSequence: seq(2), previewSequence: seq(2) };
+    expect(material.sound().listing.preview?.conversationSeq).toBe(300);
   });
 
   test('is none where all is Control or retention took it', () => {
