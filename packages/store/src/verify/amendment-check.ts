@@ -5,7 +5,7 @@ import type { StoredFacts } from '../message/facts.js';
 import { findingAt } from './context.js';
 import type { DecodedRow } from './decode-rows.js';
 import type { FindingCode } from './finding.js';
-import type { Problem } from './mender.js';
+import type { ConversationChange, Problem } from './mender.js';
 import type { ConversationScan, StoredAmendment } from './scanner.js';
 
 /** Amended records of one page that have no entry. They get numbers from `nextNumber` on. */
@@ -47,7 +47,7 @@ export class AmendmentCheck {
       if (code === undefined || (entry.sequence !== undefined && replaced.has(entry.sequence))) continue;
       const what = code === 'amendmentWrong' ? 'its number is none, or of another' : 'no amended record has it';
       const finding = findingAt(this.#scan.place, code, what, { conversationSeq: entry.sequence });
-      const changes = [{ kind: 'remove', slot: entry.slot } as const];
+      const changes = [removalOf(entry, code)];
       problems.push({ finding, mend: { on: 'conversation', did: 'the entry was removed', changes } });
     }
     return problems;
@@ -62,6 +62,11 @@ export class AmendmentCheck {
     // A record that cannot be read is found on its own.
     return typeof header !== 'string' && header.revision === 0 ? 'amendmentLeftOver' : undefined;
   }
+}
+
+/** What is left over goes as a whole; of what is wrong only that entry: another one may be right. */
+function removalOf({ slot, sequence }: StoredAmendment, code: FindingCode): ConversationChange {
+  return code === 'amendmentLeftOver' && sequence !== undefined ? { kind: 'dropAmendment', sequence } : { kind: 'remove', slot };
 }
 
 /** `facts` were read after the entries. */

@@ -3,7 +3,7 @@ import type { ConversationSeq, UserId } from '@qim/proto';
 import type { MessageStore } from '../message/message-store.js';
 import type { ConversationPlace, Finding, FindingCode } from './finding.js';
 import type { ConversationChange } from './mender.js';
-import type { StoreScanner } from './scanner.js';
+import type { Slot, StoreScanner } from './scanner.js';
 
 export interface VerifyContext {
   readonly scanner: StoreScanner;
@@ -47,3 +47,10 @@ export function aside(context: VerifyContext, finding: Finding, was: string, byt
   };
   return [{ kind: 'aside', item }];
 }
+
+/** A stored name that is no id, for people: its bytes as far as they are letters, the first NAME_CHARS_MAX. */
+export function nameOf({ key, field }: Slot): string {
+  return JSON.stringify((field?.toString('latin1') ?? key).slice(0, NAME_CHARS_MAX));
+}
+
+const NAME_CHARS_MAX = 80;

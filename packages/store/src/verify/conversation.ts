@@ -8,7 +8,7 @@ import type { MessageRecord } from '@qim/proto';
 import type { StoredFacts } from '../message/facts.js';
 import { AmendmentCheck, checkAmended, checkAmendmentNumber } from './amendment-check.js';
 import { HistoryComparison } from './answers.js';
-import { aside, findingAt, type VerifyContext } from './context.js';
+import { aside, findingAt, nameOf, type VerifyContext } from './context.js';
 import { type DecodedRow, decodeRows } from './decode-rows.js';
 import { checkDedup } from './dedup-check.js';
 import { checkFacts, rebuildFacts } from './facts-check.js';
@@ -136,7 +136,7 @@ export class ConversationPass {
     const what =
       kind === 'wrongType'
         ? `the key of ${NAMES[slot.table] ?? slot.table} is of another type`
-        : 'its name is no sequence of the conversation';
+        : `its name ${nameOf(slot)} is no sequence of the conversation`;
     const finding = findingAt(this.#place, code ?? 'recordLeftOver', what);
     const changes = [...aside(this.#context, finding, NAMES[slot.table] ?? slot.table, bytes), { kind: 'remove', slot } as const];
     return { finding, mend: { on: 'conversation', did: bytes === undefined ? 'it was removed' : 'it was put aside', changes } };

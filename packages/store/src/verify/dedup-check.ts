@@ -4,7 +4,7 @@ import { utf8 } from '../message/bytes.js';
 import { decodeHeader } from '../message/codec.js';
 import { type DedupEntry, decodeDedupEntry } from '../message/dedup-entry.js';
 import type { StoredFacts } from '../message/facts.js';
-import { findingAt } from './context.js';
+import { findingAt, nameOf } from './context.js';
 import type { FindingCode } from './finding.js';
 import type { Problem } from './mender.js';
 import type { ConversationScan, StoredDedup } from './scanner.js';
@@ -49,7 +49,8 @@ function faultOf({ stored, entry }: Named, record: Uint8Array | undefined): Find
 }
 
 function problemOf(scan: ConversationScan, stored: StoredDedup, entry: Named['entry'], code: FindingCode): Problem {
-  const what = code === 'dedupUnreadable' ? 'it has another form' : 'the record that it names is not there, or is another';
+  const of = stored.key === undefined ? nameOf(stored.slot) : stored.key.clientMessageId;
+  const what = `${of}: ${code === 'dedupUnreadable' ? 'it has another form' : 'the record that it names is not there, or is another'}`;
   const at = { conversationSeq: typeof entry === 'string' ? undefined : entry.conversationSeq, userId: stored.key?.sender };
   const changes = [{ kind: 'remove', slot: stored.slot } as const];
   const did = 'the entry was removed: a retry is committed as a new message';

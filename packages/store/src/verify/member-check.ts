@@ -16,7 +16,7 @@ import {
 import { parseViewEntry, type ViewEntry, ViewFlag, ViewState } from '../directory/view-entry.js';
 import type { StoredFacts } from '../message/facts.js';
 import type { MemberEntry } from '../message/summary.js';
-import { aside, findingAt, type VerifyContext } from './context.js';
+import { aside, findingAt, nameOf, type VerifyContext } from './context.js';
 import type { ConversationPlace } from './finding.js';
 import type { Problem, UserChange } from './mender.js';
 import type { ConversationScan, StoredMember, UserEntry } from './scanner.js';
@@ -39,7 +39,7 @@ export async function checkMembers(
 
 async function unreadable(context: VerifyContext, place: ConversationPlace, facts: StoredFacts, member: StoredMember): Promise<Problem> {
   const { userId, slot, raw } = member;
-  const what = userId === undefined ? 'its name is no user id' : 'it cannot be understood';
+  const what = userId === undefined ? `its name ${nameOf(slot)} is no user id` : 'it cannot be understood';
   const finding = findingAt(place, 'memberUnreadable', what, { userId });
   const kept = aside(context, finding, 'a member entry', raw);
   if (userId === undefined) {

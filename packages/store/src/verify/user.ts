@@ -9,7 +9,7 @@ import { parseDecimal } from '../message/decimal.js';
 import type { StoredFacts } from '../message/facts.js';
 import type { MemberEntry } from '../message/summary.js';
 import { compareList } from './answers.js';
-import { findingAt, type VerifyContext } from './context.js';
+import { findingAt, nameOf, type VerifyContext } from './context.js';
 import type { ConversationPlace, FindingCode, UserPlace } from './finding.js';
 import { isOnItsWay, viewFor, viewIn } from './member-check.js';
 import type { Problem, UserChange } from './mender.js';
@@ -156,7 +156,7 @@ function markFrom(text: string): ConversationSeq | undefined {
 /** Names under a user's keys that are none, keys of another type, and doubled entries of the order. */
 export function oddEntry(user: UserPlace, { slot, kind, conversationId }: OddUserItem): Problem {
   const code: FindingCode = kind === 'wrongType' ? 'wrongType' : (ODD_CODES[slot.table] ?? 'listEntryWrong');
-  const what = kind === 'wrongType' ? `the key of the ${slot.table} entries is of another type` : ODD_WHAT[kind];
+  const what = kind === 'wrongType' ? `the key of the ${slot.table} entries is of another type` : `${nameOf(slot)}: ${ODD_WHAT[kind]}`;
   const finding = { code, ...user, conversationId, conversationSeq: undefined, what };
   const changes = [{ kind: 'remove', slot } as const];
   return { finding, mend: { on: 'user', did: 'it was removed', user, conversationId, guard: undefined, changes } };
