@@ -9,9 +9,17 @@ import * as wire from '@qim/proto/schema';
 import type { Environment } from './environment.js';
 import { fromConnectError, invalidArgument } from './errors.js';
 import { conversationFrom, integer, memberFrom, messageFrom } from './from-wire.js';
-import type { CreateGroupInput, EditMessageInput, MessageRef, OutgoingContent, ReadHistoryInput, SendMessageInput } from './inputs.js';
+import type {
+  CatchUpInput,
+  CreateGroupInput,
+  EditMessageInput,
+  MessageRef,
+  OutgoingContent,
+  ReadHistoryInput,
+  SendMessageInput,
+} from './inputs.js';
 import { retrying } from './retry.js';
-import type { Conversation, ConversationPage, HistoryPage, MemberPage, Message } from './types.js';
+import type { CatchUpPage, Conversation, ConversationPage, HistoryPage, MemberPage, Message } from './types.js';
 
 export interface SentMessage {
   readonly message: Message;
@@ -98,6 +106,27 @@ export class Api {
     return this.#again(async (timeoutMs) => {
       const answer = await this.#session.readHistory({ conversationId, position, limit: limit ?? 0 }, { timeoutMs });
       return { messages: answer.messages.map(messageFrom), hasMore: answer.hasMore, epoch: integer(answer.epoch) };
+    });
+  }
+
+  async catchUp({ conversationId, epoch, afterSeq, amendmentCursor, limit }: CatchUpInput): Promise<CatchUpPage> {
+    const cursors = {
+      epoch: wireInteger(epoch, 'epoch'),
+      afterSeq: wireInteger(afterSeq, 'afterSeq'),
+      amendmentCursor: wireInteger(amendmentCursor, 'amendmentCursor'),
+    };
+    return this.#again(async (timeoutMs) => {
+      const answer = await this.#session.catchUp({ conversationId, ...cursors, limit }, { timeoutMs });
+      if (answer.reset) return { reset: true };
+      return {
+        reset: false,
+        messages: answer.messages.map(messageFrom),
+        amended: answer.amended.map(messageFrom),
+        hasMore: answer.hasMore,
+        nextAfterSeq: integer(answer.nextAfterSeq),
+        nextAmendmentCursor: integer(answer.nextAmendmentCursor),
+        epoch: integer(answer.epoch),
+      };
     });
   }
 

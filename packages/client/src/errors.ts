@@ -134,3 +134,10 @@ export function asClientError(error: unknown, doing: string): QimClientError {
 export function isNotMember(error: unknown): boolean {
   return isQimClientError(error) && error.reason === 'NOT_MEMBER';
 }
+
+const NO_CATCH_UP: ReadonlySet<string> = new Set(['UNIMPLEMENTED', 'CORRUPT_RECORD', 'UNSUPPORTED_VERSION']);
+
+/** A catch-up is not to be had here; plain history may be. */
+export function cannotCatchUp(error: unknown): boolean {
+  return isQimClientError(error) && NO_CATCH_UP.has(error.reason);
+}

@@ -56,3 +56,15 @@ export interface CreateGroupInput {
   readonly historyVisibility?: HistoryVisibility;
   readonly onlyAdminsPost?: boolean;
 }
+
+export interface CatchUpInput {
+  readonly conversationId: string;
+  /** Of what is held. */
+  readonly epoch: number;
+  /** What there is up to here is held. */
+  readonly afterSeq: number;
+  /** What is held shows the amendments up to this one. */
+  readonly amendmentCursor: number;
+  /** Of new and of amended messages, 1..200. */
+  readonly limit: number;
+}

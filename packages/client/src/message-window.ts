@@ -1,11 +1,11 @@
 /**
  * One open conversation, kept equal to what a fresh fetch would show: subscribe first (the connection is, once it is
- * online), then catch up from history, then merge what is pushed. One reading at a time; whatever happens meanwhile asks
+ * online), then catch up, on amendments too, then merge what is pushed. One reading at a time; whatever happens meanwhile asks
  * for one more.
  */
 import { CATCH_UP_PAGES_MAX, CLIENT_WINDOW_MESSAGES_MAX, HISTORY_PAGE_SIZE_DEFAULT, HISTORY_PAGE_SIZE_MAX } from '@qim/proto';
 import type { Api } from './api.js';
-import { asClientError, clientError, isNotMember, isWithoutLink, type QimClientError } from './errors.js';
+import { asClientError, cannotCatchUp, clientError, isNotMember, isWithoutLink, type QimClientError } from './errors.js';
 import { Cell, type Observable } from './observable.js';
 import { Timeline } from './timeline.js';
 import type { Conversation, HistoryPage, Message } from './types.js';
@@ -32,7 +32,7 @@ const EMPTY: MessagesState = { status: 'loading', error: undefined, messages: []
 
 export interface MessageWindowOptions {
   readonly conversationId: string;
-  readonly api: Pick<Api, 'readHistory' | 'getConversation'>;
+  readonly api: Pick<Api, 'readHistory' | 'catchUp' | 'getConversation'>;
   /** The amendment cursor that the list holds: read before any record that is read now. Undefined: none held. */
   readonly heldCursor: () => number | undefined;
 }
@@ -152,7 +152,7 @@ export class MessageWindow {
   async #pass(wanted: 'forward' | 'resync'): Promise<void> {
     const timeline = this.#timeline;
     const stands = timeline.begun
-      ? (wanted === 'forward' || (await this.#recheck(timeline))) && (await this.#forward(timeline))
+      ? await (wanted === 'forward' ? this.#forward(timeline) : this.#resync(timeline))
       : await this.#begin(timeline);
     // Removed, reset or closed while it was read: the answer is of no more use.
     if (timeline !== this.#timeline || this.#closed) return;
@@ -174,6 +174,36 @@ export class MessageWindow {
     timeline.begin(page);
     if (timeline === this.#timeline) this.#cursor = cursor;
     return true;
+  }
+
+  /** What was amended of what is held, and what follows it. False: begin anew. */
+  async #resync(timeline: Timeline): Promise<boolean> {
+    const cursor = this.#cursor;
+    try {
+      if (cursor !== undefined) return await this.#catchUp(timeline, cursor);
+    } catch (error) {
+      // An older server, or damage somewhere in what was amended: history still says what can be read.
+      if (!cannotCatchUp(error)) throw error;
+    }
+    return (await this.#recheck(timeline)) && (await this.#forward(timeline));
+  }
+
+  async #catchUp(timeline: Timeline, from: number): Promise<boolean> {
+    const { conversationId, api } = this.#options;
+    let [afterSeq, amendmentCursor] = [timeline.coveredTo, from];
+    for (let pages = 0; pages < CATCH_UP_PAGES_MAX; pages += 1) {
+      const asked = { after: afterSeq, coveredThen: timeline.coveredTo, arrivalsThen: timeline.arrivals };
+      const { epoch } = timeline;
+      const page = await api.catchUp({ conversationId, epoch, afterSeq, amendmentCursor, limit: HISTORY_PAGE_SIZE_MAX });
+      if (timeline !== this.#timeline) return true;
+      if (page.reset || !timeline.applyForward(page, asked) || !timeline.applyAmended(page.amended)) return false;
+      this.#cursor = page.nextAmendmentCursor;
+      this.#show();
+      if (!page.hasMore) return true;
+      if (page.nextAfterSeq <= afterSeq && page.nextAmendmentCursor <= amendmentCursor) throw badAnswer();
+      [afterSeq, amendmentCursor] = [page.nextAfterSeq, page.nextAmendmentCursor];
+    }
+    return false;
   }
 
   /** Whether what is held still stands, but for its epoch, which the next page tells; reads it again when something in the conversation was amended. */
@@ -233,6 +263,10 @@ export class MessageWindow {
 /** @throws QimClientError BAD_ANSWER for a page that says there is more and moves nowhere: asking again would never end. */
 function lastSeq(page: HistoryPage, after: number): number {
   const last = page.messages.at(-1)?.conversationSeq ?? after;
-  if (page.hasMore && last <= after) throw clientError('BAD_ANSWER', 'a page of history that does not go forward');
+  if (page.hasMore && last <= after) throw badAnswer();
   return last;
+}
+
+function badAnswer(): QimClientError {
+  return clientError('BAD_ANSWER', 'a page of history that does not go forward');
 }

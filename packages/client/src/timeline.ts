@@ -111,6 +111,11 @@ export class Timeline {
     return true;
   }
 
+  /** The present state of messages at or below `coveredTo`, of this epoch. False: a conflict. */
+  applyAmended(messages: readonly Message[]): boolean {
+    return messages.every((message) => this.#amend(message) !== 'conflict');
+  }
+
   push(message: Message): PushOutcome {
     this.#arrivals += 1;
     const seq = message.conversationSeq;

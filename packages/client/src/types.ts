@@ -159,6 +159,17 @@ export interface HistoryPage {
   readonly epoch: number;
 }
 
+/** reset: what is held is of another epoch, or not there any more; drop it and begin anew. */
+export type CatchUpPage =
+  | { readonly reset: true }
+  | (HistoryPage & {
+      readonly reset: false;
+      /** The present state of held ones that were amended. */
+      readonly amended: readonly Message[];
+      readonly nextAfterSeq: number;
+      readonly nextAmendmentCursor: number;
+    });
+
 export interface Member {
   readonly userId: string;
   readonly role: Role;

@@ -1,7 +1,7 @@
 import { fromBinary } from '@bufbuild/protobuf';
 import type { Message, OpenConversation, QimEvent } from '@qim/client';
 import { HISTORY_PAGE_SIZE_MAX } from '@qim/proto';
-import { ReadHistoryRequestSchema } from '@qim/proto/schema';
+import { CatchUpRequestSchema } from '@qim/proto/schema';
 import { describe, expect, test } from 'vitest';
 import { makeClient, online, startServer, until } from './support/setup.js';
 
@@ -193,8 +193,9 @@ describe('an open conversation', () => {
     await server.start();
     await until(() => open.snapshot().messages.length === 301);
     expect(seqs(open.snapshot().messages)).toEqual(server.chat.get('g_1').messages.map((message) => Number(message.conversationSeq)));
-    const pages = server.callsOf('ReadHistory').map(({ body }) => fromBinary(ReadHistoryRequestSchema, body));
-    expect(pages.map(({ limit, position }) => [limit, position.case])).toEqual(Array(2).fill([HISTORY_PAGE_SIZE_MAX, 'afterSeq']));
+    expect(server.callsOf('ReadHistory')).toEqual([]);
+    const pages = server.callsOf('CatchUp').map(({ body }) => fromBinary(CatchUpRequestSchema, body));
+    expect(pages.map(({ limit, epoch }) => [limit, epoch])).toEqual(Array(2).fill([HISTORY_PAGE_SIZE_MAX, 1n]));
     expect(alice.conversations.snapshot().conversations[0]).toMatchObject({ unreadCount: 200, unreadExact: false });
   });
 

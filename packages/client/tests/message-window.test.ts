@@ -2,7 +2,9 @@ import type { Conversation, HistoryPage, Message, ReadHistoryInput } from '@qim/
 import { CATCH_UP_PAGES_MAX, CLIENT_WINDOW_MESSAGES_MAX, HISTORY_PAGE_SIZE_MAX } from '@qim/proto';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { clientError, QimClientError } from '../src/errors.js';
+import type { CatchUpInput } from '../src/inputs.js';
 import { MessageWindow } from '../src/message-window.js';
+import type { CatchUpPage } from '../src/types.js';
 import { message, pageOf } from './support/messages.js';
 
 let history: Message[];
@@ -10,13 +12,42 @@ let reads: ReadHistoryInput[];
 let cursor: number;
 let epoch: number;
 let answer: (input: ReadHistoryInput) => Promise<HistoryPage>;
+let catchUps: CatchUpInput[];
+let catchUp: (input: CatchUpInput) => Promise<CatchUpPage>;
+/** Sequence -> number of its newest amendment; `cursor` is the greatest. */
+let amended: Map<number, number>;
 
 function fromHistory({ afterSeq, beforeSeq, limit = 50 }: ReadHistoryInput): Promise<HistoryPage> {
   const position = afterSeq !== undefined ? { after: afterSeq } : beforeSeq !== undefined ? { before: beforeSeq } : 'newest';
   return Promise.resolve(pageOf(history, position, limit, epoch));
 }
 
+/** As the server answers: at most `limit` amendments are looked at. */
+async function fromAmendments({ epoch: held, afterSeq, amendmentCursor, limit }: CatchUpInput): Promise<CatchUpPage> {
+  if (held !== epoch || afterSeq > (history.at(-1)?.conversationSeq ?? 0)) return { reset: true };
+  const page = await answer({ conversationId: 'g_1', afterSeq, limit });
+  const past = [...amended].filter(([, number]) => number > amendmentCursor).sort(([, a], [, b]) => a - b);
+  const looked = past.slice(0, limit);
+  return {
+    ...page,
+    reset: false,
+    amended: looked.flatMap(([seq]) => history.filter((one) => one.conversationSeq === seq && seq <= afterSeq)),
+    hasMore: page.hasMore || past.length > limit,
+    nextAfterSeq: page.messages.at(-1)?.conversationSeq ?? afterSeq,
+    nextAmendmentCursor: past.length > limit ? (looked.at(-1)?.[1] ?? 0) : cursor,
+  };
+}
+
+function recall(seq: number): void {
+  history = history.map((one) => (one.conversationSeq === seq ? message(seq, { status: 'recalled', revision: 1 }) : one));
+  cursor += 1;
+  amended.set(seq, cursor);
+}
+
 beforeEach(() => {
+  catchUps = [];
+  catchUp = fromAmendments;
+  amended = new Map();
   history = [];
   reads = [];
   cursor = 0;
@@ -37,6 +68,10 @@ function opened(heldCursor?: number): MessageWindow {
         reads.push(input);
         return answer(input);
       },
+      catchUp: (input) => {
+        catchUps.push(input);
+        return catchUp(input);
+      },
       getConversation: () =>
         Promise.resolve({
           damaged: undefined,
@@ -54,33 +89,84 @@ function opened(heldCursor?: number): MessageWindow {
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 const seqs = (window: MessageWindow): number[] => window.state.snapshot().messages.map((one) => one.conversationSeq);
 
+const statuses = (window: MessageWindow): string[] => window.state.snapshot().messages.map((one) => one.status);
+
 describe('a resync', () => {
-  test('reads nothing again while nothing was amended', async () => {
+  test('asks for what is new and what was amended past the cursor, and for nothing else', async () => {
     write(1, 3);
     const window = opened(0);
     await settle();
     reads = [];
     window.resync();
     await settle();
-    expect(reads).toEqual([{ conversationId: 'g_1', afterSeq: 3, limit: HISTORY_PAGE_SIZE_MAX }]);
+    const held = { conversationId: 'g_1', epoch: 1, afterSeq: 3, amendmentCursor: 0, limit: HISTORY_PAGE_SIZE_MAX };
+    expect([catchUps, reads]).toEqual([[held], []]);
+    recall(2);
+    write(4, 4);
+    window.resync();
+    await settle();
+    expect([seqs(window), statuses(window)[1]]).toEqual([[1, 2, 3, 4], 'recalled']);
+    window.resync();
+    await settle();
+    expect(catchUps.slice(1)).toEqual([held, { ...held, afterSeq: 4, amendmentCursor: 1 }]);
+    expect(reads).toEqual([]);
   });
 
-  test('reads all that is held again when something was amended, in pages', async () => {
+  test('goes on while there is more of either list, and passes over what it does not hold', async () => {
+    write(1, 500);
+    const window = opened(0);
+    await settle();
+    for (let seq = 500; seq >= 1; seq -= 1) recall(seq);
+    write(501, 1_000);
+    window.resync();
+    await settle();
+    expect([seqs(window)[0], seqs(window).length]).toEqual([451, 550]);
+    expect(statuses(window).filter((status) => status === 'recalled')).toHaveLength(50);
+    expect(catchUps.map(({ afterSeq, amendmentCursor }) => [afterSeq, amendmentCursor])).toEqual([
+      [500, 0],
+      [700, 200],
+      [900, 400],
+    ]);
+  });
+
+  test('that is told to begin anew does', async () => {
+    write(1, 3);
+    const window = opened(0);
+    await settle();
+    epoch = 2;
+    history = [message(1, { epoch: 2 }), message(2, { epoch: 2, messageId: 'another' })];
+    window.resync();
+    await settle();
+    expect(window.state.snapshot().messages.map(({ messageId }) => messageId)).toEqual([history[0]?.messageId, 'another']);
+  });
+
+  test.each(['UNIMPLEMENTED', 'CORRUPT_RECORD', 'UNSUPPORTED_VERSION'])('that is refused as %s reads plain history', async (reason) => {
     write(1, 250);
     const window = opened(0);
     await settle();
     for (let pages = 0; pages < 4; pages += 1) await window.loadOlder();
-    expect(seqs(window).length).toBe(250);
-    history = history.map((one) => (one.conversationSeq === 7 ? message(7, { status: 'recalled', revision: 1 }) : one));
-    cursor = 1;
+    catchUp = () => Promise.reject(new QimClientError({ code: 'data_loss', reason, message: 'no' }));
+    recall(7);
     reads = [];
     window.resync();
     await settle();
-    expect(window.state.snapshot().messages[6]?.status).toBe('recalled');
+    expect(statuses(window)[6]).toBe('recalled');
     expect(reads.map(({ afterSeq }) => afterSeq)).toEqual([0, 200, 250]);
+    write(251, 251);
     window.resync();
     await settle();
-    expect(reads.length).toBe(4);
+    expect([seqs(window).at(-1), reads.length]).toEqual([251, 4]);
+  });
+
+  test('with a page that says there is more and goes nowhere is an error, and is asked once', async () => {
+    write(1, 3);
+    const window = opened(0);
+    await settle();
+    catchUp = async (input) => ({ ...((await fromAmendments(input)) as Extract<CatchUpPage, { reset: false }>), hasMore: true });
+    window.resync();
+    await settle();
+    expect(window.state.snapshot()).toMatchObject({ status: 'error', error: { reason: 'BAD_ANSWER' } });
+    expect([catchUps.length, seqs(window)]).toEqual([1, [1, 2, 3]]);
   });
 
   test('without a cursor from before reads what is held once more, to be sure', async () => {
@@ -121,10 +207,10 @@ describe('a return', () => {
     expect(window.state.snapshot()).toMatchObject({ status: 'ready', error: undefined });
     expect(seqs(window).at(-1)).toBe(201);
     answer = fromHistory;
-    reads = [];
+    catchUps = [];
     window.resync();
     await settle();
-    expect([seqs(window).length, reads[0]?.afterSeq]).toEqual([500, 201]);
+    expect([seqs(window).length, catchUps[0]?.afterSeq]).toEqual([500, 201]);
   });
 });
 

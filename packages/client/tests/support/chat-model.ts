@@ -19,6 +19,8 @@ export interface ModelConversation {
   head: number;
   epoch: number;
   amendments: number;
+  /** Sequence -> number of its newest amendment. */
+  readonly amended: Map<number, number>;
   damaged: boolean;
 }
 
@@ -34,7 +36,17 @@ export class ChatModel {
   #ids = 0;
 
   add(id: string, ...members: string[]): ModelConversation {
-    const made = { id, members: new Set(members), read: new Map(), messages: [], head: 0, epoch: 1, amendments: 0, damaged: false };
+    const made = {
+      id,
+      members: new Set(members),
+      read: new Map(),
+      messages: [],
+      head: 0,
+      epoch: 1,
+      amendments: 0,
+      amended: new Map(),
+      damaged: false,
+    };
     this.conversations.set(id, made);
     return made;
   }
@@ -70,6 +82,7 @@ export class ChatModel {
     const before = conversation.messages.find((message) => message.conversationSeq === BigInt(seq));
     if (before === undefined) throw new Error(`the test has no message ${seq}`);
     conversation.amendments += 1;
+    conversation.amended.set(seq, conversation.amendments);
     const status = MessageStatus.RECALLED;
     const changed = {
       ...before,
@@ -103,6 +116,13 @@ export class ChatModel {
     }
     const rest = position === 'newest' ? messages : messages.filter((message) => Number(message.conversationSeq) < position.before);
     return { messages: rest.slice(-limit), hasMore: rest.length > limit };
+  }
+
+  /** What of the messages up to `after` was amended past the cursor, by number. */
+  amendedSince(id: string, after: number, cursor: number): Message[] {
+    const { amended, messages } = this.get(id);
+    const past = [...amended].filter(([seq, number]) => number > cursor && seq <= after).sort(([, a], [, b]) => a - b);
+    return past.flatMap(([seq]) => messages.filter((message) => Number(message.conversationSeq) === seq));
   }
 
   entry(id: string, user: string): Conversation {

@@ -80,6 +80,22 @@ export function methodsOf(chat: ChatModel, emit: Emit): Record<string, Method> {
         epoch: BigInt(chat.get(request.conversationId).epoch),
       };
     }),
+    'qim.v1.SessionService/CatchUp': method(wire.CatchUpRequestSchema, wire.CatchUpResponseSchema, (user, request) => {
+      const { conversationId } = request;
+      membersOf(conversationId, user);
+      const { epoch, head, amendments } = chat.get(conversationId);
+      const after = Number(request.afterSeq);
+      if (Number(request.epoch) !== epoch || after > head) return { reset: true, epoch: BigInt(epoch) };
+      const { messages, hasMore } = chat.history(conversationId, { after }, request.limit);
+      return {
+        messages,
+        hasMore,
+        amended: chat.amendedSince(conversationId, after, Number(request.amendmentCursor)),
+        nextAfterSeq: messages.at(-1)?.conversationSeq ?? request.afterSeq,
+        nextAmendmentCursor: BigInt(amendments),
+        epoch: BigInt(epoch),
+      };
+    }),
     'qim.v1.ConversationService/LeaveGroup': method(
       wire.LeaveGroupRequestSchema,
       wire.LeaveGroupResponseSchema,
