@@ -68,11 +68,6 @@ export function createMetrics(): Metrics {
   const deferred = counter('qim_push_deferred_total', 'Passes over a partition that left entries to try again');
   const leasesLost = counter('qim_push_leases_lost_total', 'Partitions that another process took over from this one');
   const setAside = counter('qim_push_set_aside_total', 'Outbox entries that could not be handled and were set aside');
-  const retention = {
-    removed: counter('qim_retention_removed_total', 'Records that retention removed'),
-    failed: counter('qim_retention_failures_total', 'Conversations, or looks for them, that a sweep had to leave for the next one'),
-    swept: counter('qim_retention_sweeps_total', 'Times that all conversations were looked at'),
-  };
   const backlog = {
     entries: gauge('qim_outbox_entries', 'Outbox entries waiting for delivery'),
     oldest: gauge('qim_outbox_oldest_seconds', 'How long the oldest of them has waited'),
@@ -99,13 +94,22 @@ export function createMetrics(): Metrics {
     entrySetAside: () => setAside.inc(),
     deliveryDeferred: () => deferred.inc(),
     leaseLost: () => leasesLost.inc(),
-    retentionRemoved: (records) => retention.removed.inc(records),
-    retentionFailed: () => retention.failed.inc(),
-    retentionSwept: () => retention.swept.inc(),
+    ...retentionCounters(counter),
     expose: async (outbox) => {
       await showBacklog(backlog, outbox);
       return { contentType: registry.contentType, text: await registry.metrics() };
     },
+  };
+}
+
+function retentionCounters(counter: (name: string, help: string) => Counter): RetentionObserver {
+  const removed = counter('qim_retention_removed_total', 'Records that retention removed');
+  const failed = counter('qim_retention_failures_total', 'Conversations, or looks for them, that a sweep had to leave for the next one');
+  const swept = counter('qim_retention_sweeps_total', 'Times that all conversations were looked at');
+  return {
+    retentionRemoved: (records) => removed.inc(records),
+    retentionFailed: () => failed.inc(),
+    retentionSwept: () => swept.inc(),
   };
 }
 

@@ -25,6 +25,7 @@ import { openMemoryStore } from '@qim/store/memory';
 import { uuidv7 } from 'uuidv7';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { loadConfig } from '../src/config.js';
+import { createLog } from '../src/log.js';
 import { type RetentionPolicies, readRetention } from '../src/retention/policy.js';
 import { RetentionSweep } from '../src/retention/sweep.js';
 import { startTestServer, temporaryFolder } from './running.js';
@@ -169,7 +170,7 @@ describe('the sweep', () => {
         if (ms !== RETENTION_SWEEP_PAUSE_MS) return Promise.resolve();
         return new Promise((resolve) => signal.addEventListener('abort', () => resolve()));
       },
-      log: { info() {}, warn() {}, error() {} } as never,
+      log: createLog('silent', () => {}),
       observer: {
         retentionRemoved: (records) => (counts.removed += records),
         retentionFailed: () => (counts.failed += 1),

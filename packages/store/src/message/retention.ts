@@ -44,8 +44,3 @@ function withinBuckets(sequences: readonly ConversationSeq[]): readonly Conversa
   }
   return sequences;
 }
-
-/** Undefined unless it is a rule. */
-export function removesNothing({ olderThanMs, keepNewest }: RetentionPolicy): boolean {
-  return olderThanMs === undefined && keepNewest === undefined;
-}
