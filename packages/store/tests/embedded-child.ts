@@ -3,13 +3,15 @@
  *
  * arguments: folder, what to do: `hold` (open and stay), `send` (commit until killed, a line for each acknowledged one),
  * `die-at N` (die by SIGKILL before write N of the first commit), `fill` (commit until one is refused, then list),
- * `damage` (take the index away, beside whoever has the folder open)
+ * `damage` (take the index away, beside whoever has the folder open), `retain N` (keep the N newest, beside whoever has it open,
+ * and then commit one more and recall the one before it)
  */
-import { isQimError, SEQ_ZERO } from '@qim/proto';
+import { isQimError, MessageStatus, parseActivityId, parseConversationSeq, SEQ_ZERO } from '@qim/proto';
+import { uuidv7 } from 'uuidv7';
 import { damageEmbedded } from '../src/embedded/damage.js';
 import { openEmbeddedStore } from '../src/embedded/open.js';
 import type { Store } from '../src/store.js';
-import { aliceSays, BOB, CHAT } from './embedded-requests.js';
+import { ALICE, aliceSays, BOB, CHAT } from './embedded-requests.js';
 
 const [folder = '', task = '', step = ''] = process.argv.slice(2);
 
@@ -19,6 +21,7 @@ function tell(line: object): void {
 
 async function main(): Promise<void> {
   if (task === 'damage') return damageEmbedded(folder, CHAT, 'indexKeyMissing').then(() => process.exit(0));
+  if (task === 'retain') return retain(Number(step)).then(() => process.exit(0));
   const dieAt = task === 'die-at' ? Number(step) : -1;
   const store = await openEmbeddedStore(folder, {
     faults: ({ operation, index }) => {
@@ -32,6 +35,18 @@ async function main(): Promise<void> {
     const { conversationSeq } = await store.messages.commit(aliceSays(`message-${n}`));
     tell({ acknowledged: conversationSeq });
   }
+}
+
+async function retain(keepNewest: number): Promise<void> {
+  const { messages, close } = await openEmbeddedStore(folder, { exclusive: false });
+  const { tenantId, conversationId } = CHAT;
+  await messages.retain(tenantId, conversationId, { olderThanMs: undefined, keepNewest });
+  const { conversationSeq } = await messages.commit(aliceSays('meanwhile'));
+  const [before] = await messages.readMessages(tenantId, conversationId, [parseConversationSeq(conversationSeq - 1)]);
+  if (before === undefined) throw new Error('the newest one is kept');
+  const erased = { status: MessageStatus.Recalled, content: { kind: 'none' }, mentions: { userIds: [], all: false } } as const;
+  await messages.amend({ actor: ALICE, needs: 'member', target: before.record, activityId: parseActivityId(uuidv7()), ...erased });
+  await close();
 }
 
 /** Until the file system takes no more; then says what was refused, and what a list answers all the same. */

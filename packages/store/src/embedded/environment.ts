@@ -218,6 +218,18 @@ function snapshotOf(db: RootDatabase<Buffer, Buffer>): Snapshot {
   };
 }
 
+/** The same, with `before` called before each of its reads. */
+export function watchedSnapshot(snapshot: Snapshot, before: () => void): Snapshot {
+  const first = <Arguments extends unknown[], T>(read: (...args: Arguments) => T) => {
+    return (...args: Arguments): T => {
+      before();
+      return read(...args);
+    };
+  };
+  const { get, keys, entries, getNumbered: numbered, count } = snapshot;
+  return { get: first(get), keys: first(keys), entries: first(entries), getNumbered: first(numbered), count: first(count) };
+}
+
 function getNumbered(
   db: RootDatabase<Buffer, Buffer>,
   arena: Arena,

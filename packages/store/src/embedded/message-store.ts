@@ -35,7 +35,7 @@ import { planAmend } from './amend.js';
 import { readCatchUpPage } from './catch-up.js';
 import { planCommit, prepareCommit } from './commit.js';
 import { ConversationReads } from './conversation-reads.js';
-import type { Environment, FaultHook, Snapshot } from './environment.js';
+import { type Environment, type FaultHook, type Snapshot, watchedSnapshot } from './environment.js';
 import type { Expiry } from './expiry.js';
 import { readHistoryPage } from './history.js';
 import { factsAfter, placeOfFacts } from './keys.js';
@@ -49,6 +49,7 @@ export interface EmbeddedMessageStoreOptions {
   readonly now: () => number;
   readonly observer: StoreObserver;
   readonly faults: FaultHook | undefined;
+  readonly beforeRead: (() => void) | undefined;
   /** Called when new outbox entries are on the disk. */
   readonly committed: () => void;
 }
@@ -184,12 +185,12 @@ export class EmbeddedMessageStore implements MessageStore {
     states: readonly ConversationState[],
   ): Promise<readonly ConversationReading[]> {
     assert(states.length <= LIST_PAGE_SIZE_MAX, 'a page has at most LIST_PAGE_SIZE_MAX conversations');
-    const { environment, observer } = this.#options;
+    const { observer } = this.#options;
     const scope = readingScope(tenantId, userId);
     const readings: ConversationReading[] = [];
     let sinceTurn = 0;
     for (const state of states) {
-      const { reading, recordsRead } = environment.read((snapshot) => readConversationState(snapshot, scope, state));
+      const { reading, recordsRead } = this.#moment((snapshot) => readConversationState(snapshot, scope, state));
       if (reading.kind === 'damaged') observer.damage?.(reading.error.detail.reason);
       readings.push(reading);
       sinceTurn += recordsRead;
@@ -201,7 +202,13 @@ export class EmbeddedMessageStore implements MessageStore {
   }
 
   async #read<T>(fn: (snapshot: Snapshot) => T): Promise<T> {
-    return this.#watched(async () => this.#options.environment.read(fn));
+    return this.#watched(async () => this.#moment(fn));
+  }
+
+  /** All that `fn` reads is of one moment. */
+  #moment<T>(fn: (snapshot: Snapshot) => T): T {
+    const { environment, beforeRead } = this.#options;
+    return environment.read((snapshot) => fn(beforeRead === undefined ? snapshot : watchedSnapshot(snapshot, beforeRead)));
   }
 
   /** Tells the observer of damage that a call met. */

@@ -23,6 +23,8 @@ export interface EmbeddedStoreOptions extends StoreOptions {
   readonly mapBytes?: number;
   /** Tests make writes fail here. */
   readonly faults?: FaultHook;
+  /** For tests: called before each single read of what a call of the message store reads. */
+  readonly beforeRead?: () => void;
 }
 
 /**
@@ -41,12 +43,20 @@ export async function openEmbeddedStore(folder: string, options: EmbeddedStoreOp
 }
 
 function storeOn({ environment, path, leave }: FolderUse, partitionCount: number, options: EmbeddedStoreOptions): Store {
-  const { faults, observer = {}, now = systemNow, exclusive = true } = options;
+  const { faults, observer = {}, now = systemNow, exclusive = true, beforeRead } = options;
   const outbox = new EmbeddedOutbox({ environment, partitionCount, now, faults, mayOwn: exclusive });
   const untell = environment.onFlush(() => observer.roundTrip?.());
   let left: Promise<void> | undefined;
   return {
-    messages: new EmbeddedMessageStore({ environment, expiry: new Expiry(), now, observer, faults, committed: () => outbox.wake() }),
+    messages: new EmbeddedMessageStore({
+      environment,
+      expiry: new Expiry(),
+      now,
+      observer,
+      faults,
+      beforeRead,
+      committed: () => outbox.wake(),
+    }),
     directory: new EmbeddedDirectory({ environment, now, faults }),
     outbox,
     ackDurability: 'synced',
