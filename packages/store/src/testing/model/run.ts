@@ -50,7 +50,7 @@ export async function runModel(subject: Subject, options: ModelRunOptions): Prom
       comparisons += world.comparisons;
     }
   });
-  const limit = timeLimitMs === undefined ? {} : { interruptAfterTimeLimit: timeLimitMs };
+  const limit = timeLimitMs === undefined ? {} : { plugins: [fc.interruptAfterTimeLimit(timeLimitMs)] };
   const details = await fc.check(property, { seed, numRuns: sequences, ...limit });
   const divergence = details.counterexample === null ? undefined : told(details.counterexample[0], details.errorInstance);
   return { seed, sequences: ran, operations, comparisons, divergence };
