@@ -20,11 +20,11 @@ async function backing(): Promise<Backing> {
 }
 
 test('pushes doubled and out of order: a device is up to date without reading anew', async () => {
-  await freshFetchHolds(await backing(), ['once', 'once', 'twice', 'late'], { resync: false, stories: 200, seed: SEED });
+  await freshFetchHolds(await backing(), ['once', 'once', 'twice', 'late'], { resync: false, stories: 100, seed: SEED });
 }, 60_000);
 
 test('pushes lost as well: a device is up to date once it is told to catch up', async () => {
-  await freshFetchHolds(await backing(), ['once', 'twice', 'late', 'lost'], { resync: true, stories: 200, seed: SEED });
+  await freshFetchHolds(await backing(), ['once', 'twice', 'late', 'lost'], { resync: true, stories: 100, seed: SEED });
 }, 60_000);
 
 test('pushes lost and nothing said of it: a device falls behind, which this check would see', async () => {

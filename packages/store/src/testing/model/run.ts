@@ -50,8 +50,9 @@ export async function runModel(subject: Subject, options: ModelRunOptions): Prom
       comparisons += world.comparisons;
     }
   });
-  const limit = timeLimitMs === undefined ? {} : { plugins: [fc.interruptAfterTimeLimit(timeLimitMs)] };
-  const details = await fc.check(property, { seed, numRuns: sequences, ...limit });
+  const plugins = timeLimitMs === undefined ? [] : [fc.interruptAfterTimeLimit(timeLimitMs)];
+  const parameters: fc.Parameters<[readonly Command[]]> = { seed, numRuns: sequences, plugins };
+  const details = await fc.check(property, parameters);
   const divergence = details.counterexample === null ? undefined : told(details.counterexample[0], details.errorInstance);
   return { seed, sequences: ran, operations, comparisons, divergence };
 }
