@@ -82,7 +82,7 @@ class EmbeddedHouse implements House {
   }
 
   async happens(happening: Happening): Promise<void> {
-    const { group } = this.#opened;
+    const { store, group } = this.#opened;
     switch (happening.kind) {
       case 'said':
         return this.#say(this.#writer(), happening.by, happening.name);
@@ -111,6 +111,11 @@ class EmbeddedHouse implements House {
         );
       case 'joined':
         return this.#writer().addMembers(person('alice'), group, [parseUserId(happening.who)]);
+      case 'oldRemoved': {
+        const rule = { olderThanMs: undefined, keepNewest: happening.keepNewest };
+        while ((await store.messages.retain(LEGACY_TENANT_ID, group, rule)).more);
+        return;
+      }
     }
   }
 

@@ -102,13 +102,14 @@ export function eventCounter(name: string, sources: readonly string[]): Rule {
  * NetEase NIM, with its options shouldConsiderRevokedMessageUnreadCount (a recalled message that is still unread here takes
  * one from the conversation's count) and shouldSyncUnreadCount (across devices) switched on; both are off by default. A
  * received message adds one (NIMCustomMessageConfig.enableUnreadCount); opening the conversation sets zero
- * (setChattingAccount). A deletion is taken for a recall. How the count survives a crash is not said: taken to survive.
+ * (setChattingAccount). A deletion, and a removal as too old, are taken for recalls. How the count survives a crash is not said: taken to survive.
  */
 export function decrementingCounter(name: string, sources: readonly string[]): Rule {
   const unread = new Map<Who, Set<string>>([
     ['alice', new Set()],
     ['bob', new Set()],
   ]);
+  const said: string[] = [];
   return {
     name,
     sources,
@@ -116,11 +117,15 @@ export function decrementingCounter(name: string, sources: readonly string[]): R
       switch (happening.kind) {
         case 'said':
         case 'saidAsProcessEnds':
+          said.push(happening.name);
           for (const [who, names] of unread) if (who !== happening.by) names.add(happening.name);
           return;
         case 'recalled':
         case 'deleted':
           for (const names of unread.values()) names.delete(happening.name);
+          return;
+        case 'oldRemoved':
+          for (const name of said.slice(0, -happening.keepNewest)) for (const names of unread.values()) names.delete(name);
           return;
         case 'read':
           return unread.get(happening.by.who)?.clear();

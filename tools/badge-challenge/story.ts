@@ -20,7 +20,9 @@ export type Happening =
   | { readonly kind: 'read'; readonly by: Viewer; readonly name: string }
   /** So many numbers are lost: a block of them was reserved and never used. */
   | { readonly kind: 'numbersLost'; readonly count: number }
-  | { readonly kind: 'joined'; readonly who: Who };
+  | { readonly kind: 'joined'; readonly who: Who }
+  /** All records but so many of the newest are removed, as too old. */
+  | { readonly kind: 'oldRemoved'; readonly keepNewest: number };
 
 export interface Step {
   readonly what: string;
@@ -71,6 +73,8 @@ export const STORY: readonly Step[] = [
     truth: 3,
   },
   { what: '… carol', happens: [], viewer: carol, truth: 2 },
+  { what: 'all but the newest is removed as too old', happens: [{ kind: 'oldRemoved', keepNewest: 1 }], viewer: phone, truth: 1 },
+  { what: '… carol', happens: [], viewer: carol, truth: 1 },
   { what: 'bob reads all', happens: [{ kind: 'read', by: phone, name: 'eight' }], viewer: laptop, truth: 0 },
   { what: 'alice says 201 things', happens: MANY, viewer: phone, truth: 201 },
 ];

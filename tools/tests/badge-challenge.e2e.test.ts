@@ -9,7 +9,7 @@ test('npm run badge-challenge prints who is wrong where, and ends with 0', async
     const args = ['--conditions=@qim/source', '--import', 'tsx', 'tools/badge-challenge.ts'];
     const child = execFile(process.execPath, args, { cwd: ROOT }, (_, stdout) => resolve({ code: child.exitCode, out: stdout }));
   });
-  expect(out).toMatch(/\nwrong +0 of 24 /);
+  expect(out).toMatch(/\nwrong +0 of 26 /);
   expect(out).toMatch(/a crash between message and counter +3 +3 .*✗/);
   expect(code).toBe(0);
 });
