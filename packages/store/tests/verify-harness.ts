@@ -121,8 +121,9 @@ export class Subject {
   /** Writes into a conversation, whatever that makes of it. */
   async plant(chat: Chat, ...changes: readonly ConversationChange[]): Promise<void> {
     await this.with(async ({ scanner, mender }) => {
-      const { guard } = await scanner.conversation(chat).facts();
-      if (!(await mender.mendConversation(chat, guard, changes))) throw new Error('nobody else writes');
+      const { facts, guard } = await scanner.conversation(chat).facts();
+      const seen = { facts: typeof facts === 'object' ? facts : undefined, guard, values: [] };
+      if (!(await mender.mendConversation(chat, seen, changes))) throw new Error('nobody else writes');
     });
   }
 

@@ -3,7 +3,7 @@ import type { ConversationId } from '@qim/proto';
 import { formatViewEntry } from '../directory/view-entry.js';
 import { formatMember, type StoredFacts } from '../message/facts.js';
 import type { ConversationPlace, UserPlace } from '../verify/finding.js';
-import type { ConversationChange, StoreMender, UserChange } from '../verify/mender.js';
+import type { ConversationChange, Seen, StoreMender, UserChange } from '../verify/mender.js';
 import { encodeQuarantined } from '../verify/quarantine.js';
 import type { Environment, Plan, Snapshot, Write } from './environment.js';
 import { ConversationKeys, UserKeys } from './keys.js';
@@ -21,7 +21,8 @@ export class EmbeddedMender implements StoreMender {
     this.#environment = environment;
   }
 
-  mendConversation(place: ConversationPlace, guard: string, changes: readonly ConversationChange[]): Promise<boolean> {
+  /** Nobody else writes: where the facts are what they were, everything is. */
+  mendConversation(place: ConversationPlace, { guard }: Seen, changes: readonly ConversationChange[]): Promise<boolean> {
     const keys = new ConversationKeys(place.tenantId, place.conversationId);
     return this.#environment.write('mend', (snapshot): Plan<boolean> => {
       if (readFacts(snapshot, keys).guard !== guard) return { result: false, writes: [] };

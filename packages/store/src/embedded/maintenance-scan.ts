@@ -117,7 +117,7 @@ export class EmbeddedConversationScan implements ConversationScan {
     const number = numberIn(restOf(key, this.#range(Table.Amendment)));
     const sequence = sequenceFromBytes(value);
     const agrees = sequence !== undefined && numberIn(snapshot.get(this.#keys.amendmentOf(sequence))) === number;
-    return { slot: slotOf('amendment', key), sequence, number, agrees };
+    return { slot: slotOf('amendment', key), sequence, number, agrees, raw: value };
   }
 
   #amendmentOf(snapshot: Snapshot, { key, value }: Entry): StoredAmendment {
@@ -125,7 +125,7 @@ export class EmbeddedConversationScan implements ConversationScan {
     const number = numberIn(value);
     const named = number === undefined ? undefined : snapshot.get(this.#keys.amendment(number));
     const agrees = sequence !== undefined && named !== undefined && sequenceFromBytes(named) === sequence;
-    return { slot: slotOf('amendment', key), sequence, number, agrees };
+    return { slot: slotOf('amendment', key), sequence, number, agrees, raw: value };
   }
 
   async *dedup(): AsyncGenerator<readonly StoredDedup[]> {

@@ -86,6 +86,7 @@ export function readEntry(snapshot: Snapshot, keys: UserKeys, conversationId: Co
     view: view && textFrom(view),
     listed: listedAt && { at: timeIn(snapshot, keys, conversationId, listedAt) },
     readMark: mark && textFrom(mark),
+    wrongKeys: [],
     guard: JSON.stringify([view, listedAt, mark].map((value) => value?.toString('hex') ?? null)),
   };
 }

@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs';
 import type { ConversationId } from '@qim/proto';
 import { formatViewEntry } from '../directory/view-entry.js';
 import { sequenceToBytes } from '../message/bytes.js';
-import { FACT_FIELDS, formatFacts, formatMember, type StoredFacts } from '../message/facts.js';
+import { FACT_FIELDS, type FactField, formatFacts, formatMember, type StoredFacts } from '../message/facts.js';
 import type { ConversationPlace, UserPlace } from '../verify/finding.js';
-import type { ConversationChange, StoreMender, UserChange } from '../verify/mender.js';
+import type { ConversationChange, Seen, SeenValue, StoreMender, UserChange } from '../verify/mender.js';
 import { encodeQuarantined } from '../verify/quarantine.js';
 import type { Slot } from '../verify/scanner.js';
 import type { Argument, RedisConnection } from './connection.js';
@@ -17,9 +17,9 @@ import { toBuffer } from './replies.js';
 interface Guard {
   readonly kind: 'hash' | 'zset';
   readonly key: string;
-  readonly field: string;
-  /** Latin-1; null: there must be nothing. */
-  readonly expected: string | null;
+  readonly field: Argument;
+  /** Undefined: there must be nothing. */
+  readonly expected: Buffer | undefined;
 }
 
 interface Write {
@@ -39,15 +39,12 @@ export class RedisMender implements StoreMender {
     this.#keys = keys;
   }
 
-  async mendConversation(place: ConversationPlace, guard: string, changes: readonly ConversationChange[]): Promise<boolean> {
+  async mendConversation(place: ConversationPlace, seen: Seen, changes: readonly ConversationChange[]): Promise<boolean> {
     const keys = this.#keys.conversation(place.tenantId, place.conversationId);
-    const writes = changes.flatMap((change) => conversationWrites(keys, change));
-    // A key of another type is taken away: whatever it holds is no facts.
-    if (guard === WRONG_TYPE_GUARD) return this.#run([], writes);
-    const values = JSON.parse(guard) as (string | null)[];
+    const guards = [...factsGuards(keys, seen, changes), ...seen.values.map((value) => valueGuard(keys, value))];
     return this.#run(
-      FACT_FIELDS.map((field, i) => ({ kind: 'hash', key: keys.facts, field, expected: values[i] ?? null })),
-      writes,
+      guards,
+      changes.flatMap((change) => conversationWrites(keys, seen, change)),
     );
   }
 
@@ -60,7 +57,7 @@ export class RedisMender implements StoreMender {
     const keys = userKeys(tenantId, userId);
     const writes = changes.flatMap((change) => userWrites(keys, conversationId, change));
     if (guard === undefined || conversationId === undefined) return this.#run([], writes);
-    const [view = null, score = null, mark = null] = JSON.parse(guard) as (string | null)[];
+    const [view, score, mark] = valuesIn(guard);
     return this.#run(
       [
         { kind: 'hash', key: keys.view, field: conversationId, expected: view },
@@ -82,7 +79,7 @@ export class RedisMender implements StoreMender {
       kind,
       numberOf(key),
       field,
-      expected === null ? '-' : Buffer.from(`=${expected}`, 'latin1'),
+      expected === undefined ? '-' : Buffer.concat([EXPECTED, expected]),
     ]);
     const writeArgs = writes.flatMap(({ command, key, args }): Argument[] => [command, numberOf(key), String(args.length), ...args]);
     const args = [String(guards.length), ...guardArgs, String(writes.length), ...writeArgs];
@@ -90,7 +87,41 @@ export class RedisMender implements StoreMender {
   }
 }
 
-function conversationWrites(keys: ConversationKeys, change: ConversationChange): Write[] {
+const EXPECTED = Buffer.from('=');
+
+/** From a guard: JSON of Latin-1 texts and nulls. */
+function valuesIn(guard: string): (Buffer | undefined)[] {
+  return (JSON.parse(guard) as (string | null)[]).map((value) => (value === null ? undefined : Buffer.from(value, 'latin1')));
+}
+
+/** Commits and amendments that come meanwhile change other fields. */
+function factsGuards(keys: ConversationKeys, { facts, guard }: Seen, changes: readonly ConversationChange[]): Guard[] {
+  // A key of another type is taken away: whatever it holds is no facts.
+  if (guard === WRONG_TYPE_GUARD) return [];
+  const values = facts === undefined ? valuesIn(guard) : FACT_FIELDS.map((name) => Buffer.from(formatFacts(facts)[name], 'utf8'));
+  const needed =
+    facts === undefined ? FACT_FIELDS : ['retainedFrom', 'epoch', ...changes.flatMap((change) => changedFields(facts, change))];
+  return FACT_FIELDS.flatMap((field, i): Guard[] =>
+    needed.includes(field) ? [{ kind: 'hash', key: keys.facts, field, expected: values[i] }] : [],
+  );
+}
+
+function changedFields(before: StoredFacts, change: ConversationChange): FactField[] {
+  if (change.kind !== 'facts') return [];
+  const [old, now] = [formatFacts(before), formatFacts(change.facts)];
+  return FACT_FIELDS.filter((name) => old[name] !== now[name]);
+}
+
+function valueGuard(keys: ConversationKeys, seen: SeenValue): Guard {
+  if (seen.kind === 'record') {
+    const key = keys.records(bucketOf(seen.sequence));
+    return { kind: 'hash', key, field: String(seen.sequence), expected: seen.record && toBuffer(seen.record) };
+  }
+  const { table, key, field } = seen.slot;
+  return { kind: isSorted(table) ? 'zset' : 'hash', key, field: field ?? '', expected: seen.value };
+}
+
+function conversationWrites(keys: ConversationKeys, { facts }: Seen, change: ConversationChange): Write[] {
   const [records, bodies] = 'sequence' in change ? placesOf(keys, change.sequence) : ['', ''];
   const member = 'sequence' in change ? toBuffer(sequenceToBytes(change.sequence)) : Buffer.alloc(0);
   const field = 'sequence' in change ? String(change.sequence) : '';
@@ -114,7 +145,8 @@ function conversationWrites(keys: ConversationKeys, change: ConversationChange):
       return [{ command: 'HDEL', key: bodies, args: [field] }];
     case 'facts': {
       const formatted = formatFacts(change.facts);
-      return [{ command: 'HSET', key: keys.facts, args: FACT_FIELDS.flatMap((name) => [name, formatted[name]]) }];
+      const written = facts === undefined ? FACT_FIELDS : changedFields(facts, change);
+      return written.length === 0 ? [] : [{ command: 'HSET', key: keys.facts, args: written.flatMap((name) => [name, formatted[name]]) }];
     }
     case 'member':
       return [{ command: 'HSET', key: keys.members, args: [change.userId, formatMember(change.entry)] }];
@@ -133,8 +165,11 @@ function placesOf(keys: ConversationKeys, sequence: number): [records: string, b
 
 function removal({ table, key, field }: Slot): Write {
   if (field === undefined) return { command: 'DEL', key, args: [] };
-  const sorted = table === 'index' || table === 'amendment' || table === 'list';
-  return { command: sorted ? 'ZREM' : 'HDEL', key, args: [field] };
+  return { command: isSorted(table) ? 'ZREM' : 'HDEL', key, args: [field] };
+}
+
+function isSorted(table: Slot['table']): boolean {
+  return table === 'index' || table === 'amendment' || table === 'list';
 }
 
 function userWrites(keys: UserKeys, conversationId: ConversationId | undefined, change: UserChange): Write[] {

@@ -168,7 +168,8 @@ export class RedisConversationScan implements ConversationScan {
         const number = Number(flat[i + 1]?.toString());
         const valid = Number.isInteger(number) && number >= 1 && number <= SEQ_MAX;
         const slot = { table: 'amendment' as const, key, field: member };
-        found.push({ slot, sequence: sequenceFromBytes(member), number: valid ? number : undefined, agrees: true });
+        const raw = flat[i + 1] ?? Buffer.alloc(0);
+        found.push({ slot, sequence: sequenceFromBytes(member), number: valid ? number : undefined, agrees: true, raw });
       }
       if (found.length > 0) yield found;
       if (found.length < FSCK_PAGE_KEYS) return;

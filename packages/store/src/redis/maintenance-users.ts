@@ -1,7 +1,7 @@
 /** The raw reads of one user's entries on Redis. */
 import { type ConversationId, isQimError, LIST_PAGE_SIZE_MAX, parseConversationId } from '@qim/proto';
 import type { UserPlace } from '../verify/finding.js';
-import type { OddUserItem, UserEntry, UserPage, UserScan } from '../verify/scanner.js';
+import type { OddUserItem, Slot, UserEntry, UserPage, UserScan } from '../verify/scanner.js';
 import { type Command, isWrongType, type RedisConnection, type Reply } from './connection.js';
 import { type UserKeys, userKeys } from './keys.js';
 import { scanPairs } from './maintenance-scan.js';
@@ -88,10 +88,17 @@ export async function readEntries(
     ['HGET', read, id],
   ]);
   const replies = await connection.pipeline(commands);
-  return asked.map(([, conversationId], i) => entryFrom(conversationId, replies.slice(i * ENTRY_COMMANDS, (i + 1) * ENTRY_COMMANDS)));
+  return asked.map(([keys, conversationId], i) =>
+    entryFrom(keys, conversationId, replies.slice(i * ENTRY_COMMANDS, (i + 1) * ENTRY_COMMANDS)),
+  );
 }
 
-function entryFrom(conversationId: ConversationId, replies: readonly Reply[]): UserEntry {
+function entryFrom(keys: UserKeys, conversationId: ConversationId, replies: readonly Reply[]): UserEntry {
+  const slots: readonly Slot[] = [
+    { table: 'view', key: keys.view, field: undefined },
+    { table: 'list', key: keys.conversations, field: undefined },
+    { table: 'readMark', key: keys.read, field: undefined },
+  ];
   const [view, score, mark] = replies.map((reply) => (isWrongType(reply) ? undefined : asOptionalBuffer(reply)));
   const at = score === undefined ? undefined : Number(score.toString());
   return {
@@ -99,6 +106,7 @@ function entryFrom(conversationId: ConversationId, replies: readonly Reply[]): U
     view: view?.toString('utf8'),
     listed: at === undefined ? undefined : { at: Number.isSafeInteger(at) && at >= 0 ? at : undefined },
     readMark: mark?.toString('utf8'),
+    wrongKeys: slots.filter((_, i) => isWrongType(replies[i])),
     guard: JSON.stringify([view, score, mark].map((value) => value?.toString('latin1') ?? null)),
   };
 }

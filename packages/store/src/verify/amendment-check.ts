@@ -2,7 +2,7 @@
 import { AMENDMENT_NUMBER_MAX } from '@qim/proto';
 import { decodeHeader } from '../message/codec.js';
 import type { StoredFacts } from '../message/facts.js';
-import { findingAt } from './context.js';
+import { findingAt, nameOf } from './context.js';
 import type { DecodedRow } from './decode-rows.js';
 import type { FindingCode } from './finding.js';
 import type { ConversationChange, Problem } from './mender.js';
@@ -45,10 +45,10 @@ export class AmendmentCheck {
       if (code !== 'amendmentWrong') this.greatest = Math.max(this.greatest, entry.number ?? 0);
       this.#before = entry.number ?? this.#before;
       if (code === undefined || (entry.sequence !== undefined && replaced.has(entry.sequence))) continue;
-      const what = code === 'amendmentWrong' ? 'its number is none, or of another' : 'no amended record has it';
+      const what = code === 'amendmentWrong' ? `${nameOf(entry.slot)}: its number is none, or of another` : 'no amended record has it';
       const finding = findingAt(this.#scan.place, code, what, { conversationSeq: entry.sequence });
-      const changes = [removalOf(entry, code)];
-      problems.push({ finding, mend: { on: 'conversation', did: 'the entry was removed', changes } });
+      const seen = [{ kind: 'slot', slot: entry.slot, value: entry.raw } as const];
+      problems.push({ finding, mend: { on: 'conversation', did: 'the entry was removed', changes: [removalOf(entry, code)], seen } });
     }
     return problems;
   }

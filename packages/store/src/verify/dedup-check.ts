@@ -54,5 +54,6 @@ function problemOf(scan: ConversationScan, stored: StoredDedup, entry: Named['en
   const at = { conversationSeq: typeof entry === 'string' ? undefined : entry.conversationSeq, userId: stored.key?.sender };
   const changes = [{ kind: 'remove', slot: stored.slot } as const];
   const did = 'the entry was removed: a retry is committed as a new message';
-  return { finding: findingAt(scan.place, code, what, at), mend: { on: 'conversation', did, changes } };
+  const seen = [{ kind: 'slot', slot: stored.slot, value: stored.bytes } as const];
+  return { finding: findingAt(scan.place, code, what, at), mend: { on: 'conversation', did, changes, seen } };
 }

@@ -71,6 +71,8 @@ export interface Remains {
 export function rebuildFacts(context: VerifyContext, place: ConversationPlace, read: FactsRead, remains: Remains): Problem | undefined {
   if (typeof read.facts === 'object' || read.facts === 'unsupportedVersion') return undefined;
   const missing = read.facts === undefined;
+  // What else is left is found on its own, and goes.
+  if (missing && remains.digest.newest === SEQ_ZERO && remains.members.length === 0) return undefined;
   const what = missing ? 'there are no facts' : 'the facts cannot be understood';
   const finding = findingAt(place, missing ? 'factsMissing' : 'factsUnreadable', what);
   if (remains.digest.newest === SEQ_ZERO) {

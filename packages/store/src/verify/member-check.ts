@@ -32,7 +32,7 @@ export async function checkMembers(
   for (const member of members) {
     const { userId, entry } = member;
     if (userId === undefined || typeof entry === 'string') problems.push(await unreadable(context, scan.place, facts, member));
-    else if (entry.joinedSeq > facts.lastSequence) problems.push(ahead(scan.place, facts.lastSequence, userId, entry));
+    else if (entry.joinedSeq > facts.lastSequence) problems.push(ahead(scan.place, facts.lastSequence, member, userId, entry));
   }
   return problems;
 }
@@ -42,13 +42,14 @@ async function unreadable(context: VerifyContext, place: ConversationPlace, fact
   const what = userId === undefined ? `its name ${nameOf(slot)} is no user id` : 'it cannot be understood';
   const finding = findingAt(place, 'memberUnreadable', what, { userId });
   const kept = aside(context, finding, 'a member entry', raw);
+  const seen = [{ kind: 'slot', slot, value: raw } as const];
   if (userId === undefined) {
-    return { finding, mend: { on: 'conversation', did: 'it was put aside', changes: [...kept, { kind: 'remove', slot }] } };
+    return { finding, mend: { on: 'conversation', did: 'it was put aside', changes: [...kept, { kind: 'remove', slot }], seen } };
   }
   const [own] = await context.scanner.entriesOf(place, [userId]);
   const entry = entryFor(userId, facts, viewIn(own));
   const did = `it was made anew: a member since ${entry.joinedSeq}, who sees what begins at ${entry.visibleFrom}`;
-  return { finding, mend: { on: 'conversation', did, changes: [...kept, { kind: 'member', userId, entry }] } };
+  return { finding, mend: { on: 'conversation', did, changes: [...kept, { kind: 'member', userId, entry }], seen } };
 }
 
 /**
@@ -64,14 +65,14 @@ function entryFor(userId: UserId, facts: StoredFacts, view: ViewEntry | undefine
   return { role: Role.Member, joinedSeq: head, visibleFrom: head };
 }
 
-function ahead(place: ConversationPlace, head: ConversationSeq, userId: UserId, entry: MemberEntry): Problem {
+function ahead(place: ConversationPlace, head: ConversationSeq, { slot, raw }: StoredMember, userId: UserId, entry: MemberEntry): Problem {
   const joinedSeq = parseConversationSeq(Math.max(1, head));
-  const visibleFrom = entry.visibleFrom < joinedSeq ? entry.visibleFrom : joinedSeq;
+  const visibleFrom = parseConversationSeq(Math.min(entry.visibleFrom, joinedSeq));
   const what = `joined at ${entry.joinedSeq}, and the newest record is ${head}`;
   const changes = [{ kind: 'member', userId, entry: { ...entry, joinedSeq, visibleFrom } } as const];
   return {
     finding: findingAt(place, 'memberAhead', what, { userId }),
-    mend: { on: 'conversation', did: `joined at ${joinedSeq} now`, changes },
+    mend: { on: 'conversation', did: `joined at ${joinedSeq} now`, changes, seen: [{ kind: 'slot', slot, value: raw }] },
   };
 }
 
@@ -121,8 +122,9 @@ function missingFrom(
       did: 'it was put into the list',
       user: { tenantId: place.tenantId, userId },
       conversationId: place.conversationId,
-      guard: own.guard,
-      changes,
+      // A key of another type holds no entry that could have changed.
+      guard: own.wrongKeys.length > 0 ? undefined : own.guard,
+      changes: [...own.wrongKeys.map((slot): UserChange => ({ kind: 'remove', slot })), ...changes],
     },
   });
   if (own.view === undefined || view?.state === ViewState.Tombstone) {

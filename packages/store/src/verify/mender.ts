@@ -35,9 +35,24 @@ export type UserChange =
   | { readonly kind: 'readMark'; readonly readSeq: ConversationSeq }
   | { readonly kind: 'dropReadMark' };
 
+/** What a step was decided on, and must still hold when it is written. What is appended meanwhile changes none of it. */
+export interface Seen {
+  /** Those that can be read, as far as they are known to stand: retention, epoch and every field that the step changes. */
+  readonly facts: StoredFacts | undefined;
+  /** Of facts that cannot be read: all of them, as they stand (FactsRead). */
+  readonly guard: string;
+  readonly values: readonly SeenValue[];
+}
+
+export type SeenValue =
+  /** `record` undefined: there is none. */
+  | { readonly kind: 'record'; readonly sequence: ConversationSeq; readonly record: Uint8Array | undefined }
+  /** A score is its decimal text. */
+  | { readonly kind: 'slot'; readonly slot: Slot; readonly value: Buffer };
+
 export interface StoreMender {
-  /** False: the facts are not those of `guard` any more, and nothing was written. @throws StoreUnavailable */
-  mendConversation(place: ConversationPlace, guard: string, changes: readonly ConversationChange[]): Promise<boolean>;
+  /** False: something of what was seen does not hold any more, and nothing was written. @throws StoreUnavailable */
+  mendConversation(place: ConversationPlace, seen: Seen, changes: readonly ConversationChange[]): Promise<boolean>;
   /** The same for one user's entry of one conversation. */
   mendUser(
     place: UserPlace,
@@ -56,6 +71,8 @@ export type Mend =
       /** What is done, as 'the record was put aside'. */
       readonly did: string;
       readonly changes: readonly ConversationChange[];
+      /** Beside the facts. */
+      readonly seen?: readonly SeenValue[];
       /** What becomes of facts that can be read. */
       readonly facts?: (facts: StoredFacts) => StoredFacts;
       /** Devices may hold something else under a sequence: the epoch rises. */

@@ -1,7 +1,7 @@
 /**
- * Mends what a pass finds, in small atomic steps. Each step writes only while the facts are those that the finding was
- * judged by; when somebody else changed them, the pass begins again. The epoch rises in the first step that puts
- * something else where a device may hold what is gone.
+ * Mends what a pass finds, in small atomic steps. Each step writes only while that holds by which its findings were judged;
+ * when somebody else changed it, the pass begins again. The epoch rises in the first step that puts something else where a
+ * device may hold what is gone.
  */
 import { FSCK_MENDED_AT_ONCE } from '@qim/proto';
 import type { StoredFacts } from '../message/facts.js';
@@ -52,7 +52,8 @@ export class ConversationRepair {
     const facts = this.#factsAfter(mends);
     if (facts !== undefined && facts !== this.#facts) changes.push({ kind: 'facts', facts });
     if (changes.length === 0) return;
-    if (!(await this.#mender.mendConversation(this.#place, this.#guard, changes))) throw new ChangedMeanwhile();
+    const seen = { facts: this.#facts, guard: this.#guard, values: mends.flatMap((mend) => mend.seen ?? []) };
+    if (!(await this.#mender.mendConversation(this.#place, seen, changes))) throw new ChangedMeanwhile();
     const written = changes.findLast((change) => change.kind === 'facts');
     if (written === undefined) return;
     this.#facts = written.facts;

@@ -20,7 +20,7 @@ import type { StoredFacts } from '../message/facts.js';
 import { aside, findingAt, type VerifyContext } from './context.js';
 import type { DecodedRow } from './decode-rows.js';
 import type { ConversationPlace, Finding, FindingCode } from './finding.js';
-import type { ConversationChange, Problem } from './mender.js';
+import type { ConversationChange, Problem, SeenValue } from './mender.js';
 import { placeholderOf } from './placeholder.js';
 import { RecordDigest } from './record-digest.js';
 
@@ -102,8 +102,8 @@ export class RowJudge {
   #takeWhole(row: DecodedRow, record: MessageRecord, bodyApart: boolean): Problem[] {
     const problems: Problem[] = [];
     const fixed = this.#linked(record);
-    if (fixed.prevSequence !== record.prevSequence) problems.push(this.#relink(record, fixed));
-    if (fixed.committedAtMs !== record.committedAtMs) problems.push(this.#retime(record, fixed));
+    if (fixed.prevSequence !== record.prevSequence) problems.push(this.#relink(row, record, fixed));
+    if (fixed.committedAtMs !== record.committedAtMs) problems.push(this.#retime(row, record, fixed));
     if (!row.indexed) problems.push(this.#index(row));
     else if (row.score !== 0) problems.push(this.#rescore(row));
     if (row.hasBody && !bodyApart) problems.push(this.#dropBody(row, undefined));
@@ -132,37 +132,36 @@ export class RowJudge {
     return [{ finding, mend: undefined, unmended: 'a newer qim can read it; --newer-is-damage puts it aside' }];
   }
 
-  #problem(code: FindingCode, sequence: ConversationSeq, what: string, did: string, changes: readonly ConversationChange[]): Problem {
-    return { finding: this.#finding(code, sequence, what), mend: { on: 'conversation', did, changes } };
+  #problem(code: FindingCode, row: DecodedRow, what: string, did: string, changes: readonly ConversationChange[]): Problem {
+    return { finding: this.#finding(code, row.sequence, what), mend: { on: 'conversation', did, changes, seen: [asStored(row)] } };
   }
 
   #finding(code: FindingCode, conversationSeq: ConversationSeq, what: string): Finding {
     return findingAt(this.#input.place, code, what, { conversationSeq });
   }
 
-  #index({ sequence }: DecodedRow): Problem {
+  #index(row: DecodedRow): Problem {
+    const changes = [{ kind: 'index', sequence: row.sequence } as const];
     if (this.#input.indexGone) {
       const finding = findingAt(this.#input.place, 'indexMissing', 'there are records, and no index');
-      return { finding, mend: { on: 'conversation', did: 'the index was made from the records', changes: [{ kind: 'index', sequence }] } };
+      return { finding, mend: { on: 'conversation', did: 'the index was made from the records', changes, seen: [asStored(row)] } };
     }
-    return this.#problem('indexMemberMissing', sequence, 'the index does not have it', 'it was put into the index', [
-      { kind: 'index', sequence },
-    ]);
+    return this.#problem('indexMemberMissing', row, 'the index does not have it', 'it was put into the index', changes);
   }
 
-  #rescore({ sequence, score }: DecodedRow): Problem {
-    const what = `its index member has the score ${score}`;
-    return this.#problem('indexMemberInvalid', sequence, what, 'the score was made 0', [{ kind: 'index', sequence }]);
+  #rescore(row: DecodedRow): Problem {
+    const changes = [{ kind: 'index', sequence: row.sequence } as const];
+    return this.#problem('indexMemberInvalid', row, `its index member has the score ${row.score}`, 'the score was made 0', changes);
   }
 
-  #relink(record: MessageRecord, fixed: MessageRecord): Problem {
+  #relink(row: DecodedRow, record: MessageRecord, fixed: MessageRecord): Problem {
     const what = `it names ${record.prevSequence} as the record before it, which is ${fixed.prevSequence}`;
-    return this.#problem('chainBroken', record.conversationSeq, what, 'it was linked to the record before it', rewritten(fixed));
+    return this.#problem('chainBroken', row, what, 'it was linked to the record before it', rewritten(fixed));
   }
 
-  #retime(record: MessageRecord, fixed: MessageRecord): Problem {
+  #retime(row: DecodedRow, record: MessageRecord, fixed: MessageRecord): Problem {
     const what = `it was committed at ${record.committedAtMs}, the record before it at ${fixed.committedAtMs}`;
-    return this.#problem('commitTimeBack', record.conversationSeq, what, 'it got the time of the record before it', rewritten(fixed));
+    return this.#problem('commitTimeBack', row, what, 'it got the time of the record before it', rewritten(fixed));
   }
 
   #dropBody(row: DecodedRow, body: Uint8Array | undefined): Problem {
@@ -171,7 +170,7 @@ export class RowJudge {
       ...aside(this.#input.context, finding, 'a body', body),
       { kind: 'dropBody', sequence: row.sequence } satisfies ConversationChange,
     ];
-    return { finding, mend: { on: 'conversation', did: 'the body was removed', changes } };
+    return { finding, mend: { on: 'conversation', did: 'the body was removed', changes, seen: [asStored(row)] } };
   }
 
   /** Nothing vouches for it. */
@@ -180,16 +179,10 @@ export class RowJudge {
     if (row.record !== undefined) return this.#leftOver(row, 'nothing vouches for it, and it cannot be read', true);
     const body = row.content.kind === 'whole' ? undefined : row.content.body;
     if (!row.indexed) return this.#dropBody(row, body);
-    return this.#problem(
-      'indexMemberExtra',
-      row.sequence,
-      'the index names it, and no record ever had it',
-      'it was taken out of the index',
-      [
-        { kind: 'unindex', sequence: row.sequence },
-        ...(row.hasBody ? [{ kind: 'dropBody', sequence: row.sequence } satisfies ConversationChange] : []),
-      ],
-    );
+    return this.#problem('indexMemberExtra', row, 'the index names it, and no record ever had it', 'it was taken out of the index', [
+      { kind: 'unindex', sequence: row.sequence },
+      ...(row.hasBody ? [{ kind: 'dropBody', sequence: row.sequence } satisfies ConversationChange] : []),
+    ]);
   }
 
   /** `keep`: its bytes are put aside. What retention has removed is never kept. */
@@ -203,7 +196,7 @@ export class RowJudge {
       { kind: 'dropBody', sequence },
       { kind: 'dropAmendment', sequence },
     ];
-    return { finding, mend: { on: 'conversation', did: keep ? 'it was put aside' : 'it was removed', changes } };
+    return { finding, mend: { on: 'conversation', did: keep ? 'it was put aside' : 'it was removed', changes, seen: [asStored(row)] } };
   }
 
   #bytesAside(finding: Finding, row: DecodedRow): ConversationChange[] {
@@ -236,8 +229,13 @@ export class RowJudge {
       { kind: 'index', sequence },
       { kind: 'dropAmendment', sequence },
     ];
-    return { finding, mend: { on: 'conversation', did: 'a Deleted record took its place', changes, resync: true } };
+    const seen = [row === undefined ? ({ kind: 'record', sequence, record: undefined } as const) : asStored(row)];
+    return { finding, mend: { on: 'conversation', did: 'a Deleted record took its place', changes, seen, resync: true } };
   }
+}
+
+function asStored({ sequence, record }: DecodedRow): SeenValue {
+  return { kind: 'record', sequence, record };
 }
 
 function rewritten(record: MessageRecord): ConversationChange[] {

@@ -83,6 +83,8 @@ export interface StoredAmendment {
   readonly number: number | undefined;
   /** The store's other entry for it agrees, where it keeps two. */
   readonly agrees: boolean;
+  /** Of the slot; a score is its decimal text. */
+  readonly raw: Buffer;
 }
 
 export interface StoredDedup {
@@ -127,6 +129,8 @@ export interface UserEntry {
   /** `at` undefined: no such time. */
   readonly listed: { readonly at: number | undefined } | undefined;
   readonly readMark: string | undefined;
+  /** Whole keys of another type, in which nothing can be read (Redis). */
+  readonly wrongKeys: readonly Slot[];
   /** For the mender: it writes only while the entry is this. */
   readonly guard: string;
 }

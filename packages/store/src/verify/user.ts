@@ -80,7 +80,7 @@ class EntryJudge {
       return [this.#problem('viewLeftOver', 'the user is not a member', 'it was removed', { kind: 'dropView' })];
     }
     const { joinedSeq, visibleFrom } = member;
-    const memberSeq = view.memberSeq > joinedSeq ? view.memberSeq : joinedSeq;
+    const memberSeq = parseConversationSeq(Math.max(view.memberSeq, joinedSeq));
     const right = { ...view, joinedSeq, visibleFrom, memberSeq };
     const bounded = withinHead(right, facts.lastSequence);
     const ahead = PLACES.filter((name) => view[name] > facts.lastSequence);
