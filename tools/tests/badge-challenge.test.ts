@@ -23,7 +23,9 @@ test('qim is right at every step, and every other rule is wrong somewhere', asyn
   try {
     const rows = await challenge(STORY, house, rules);
     expect(rows.filter(({ qim }) => !qim.right)).toEqual([]);
-    expect(wrongSteps(rows, 0)).toEqual(expect.arrayContaining(['bob says something himself', 'alice recalls it', 'all but the newest is removed as too old']));
+    expect(wrongSteps(rows, 0)).toEqual(
+      expect.arrayContaining(['bob says something himself', 'alice recalls it', 'all but the newest is removed as too old']),
+    );
     expect(wrongSteps(rows, 1)).toEqual(expect.arrayContaining(['bob writes before he has read it', 'an admin deletes one of them']));
     expect(wrongSteps(rows, 2)).toEqual(expect.arrayContaining(['bob reads the first', 'a crash between message and counter']));
     expect(wrongSteps(rows, 3)).toEqual(['bob reads the first']);
