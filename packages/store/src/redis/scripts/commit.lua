@@ -61,8 +61,7 @@ local FIELDS = {
   'kind', 'title', 'settings', 'pair', 'lastSequence', 'reservedThrough', 'lastCommittedAt', 'retainedFrom',
   'previewSequence', 'amendmentNumber', 'epoch',
 }
-local ALL = 2 -- historyVisibility: newcomers see the past
-local ADMIN = 2
+local ALL, ADMIN = 2, 2 -- historyVisibility: newcomers see the past; the least role of an admin
 local UNPACK_MAX = 1000 -- even, so that pairs stay together; Lua's own limit is some 8 000
 
 local time = redis.call('TIME')
