@@ -1,7 +1,12 @@
 /** What can be done to a store, as plain values: they shrink, and each is one line for a reader. */
 import { MessageStatus } from '@qim/proto';
 
-/** People and chats are named by number: 0..USERS-1 and 0..CHATS-1. */
+/**
+ * People and chats are named by number. Who acts in a chat (`by`) is one of its present members, the highest role first, when
+ * the number is below MEMBERS, and anybody above it: most of what is tried is then allowed. Messages are counted back from
+ * the newest, holes left out.
+ */
+export const MEMBERS = 8;
 export const USERS = ['alice', 'bob', 'carol', 'dave'] as const;
 export const CHATS = 3;
 
@@ -80,6 +85,8 @@ export type Command =
 const STATUS = { [MessageStatus.Edited]: 'edits', [MessageStatus.Recalled]: 'recalls', [MessageStatus.Deleted]: 'deletes' } as const;
 
 const name = (user: number): string => USERS[user] ?? '?';
+/** Who acts in a chat. */
+const actor = (by: number): string => (by < MEMBERS ? `member ${by}` : name(by - MEMBERS));
 const names = (users: readonly number[]): string => users.map(name).join(', ') || 'nobody';
 const back = (count: number): string =>
   count === 0 ? 'the newest' : count < 0 ? `${-count} past the newest` : `${count} before the newest`;
@@ -88,7 +95,7 @@ function saying({ chat, by, type, what, bytes, mentions, mentionsAll, replyBack 
   const told = [...(mentionsAll ? ['all'] : []), ...mentions.map(name)];
   const reply = replyBack === undefined ? '' : `, a reply to ${back(replyBack)}`;
   const mentioning = told.length > 0 ? `, mentioning ${told.join(', ')}` : '';
-  return `${name(by)} says in chat ${chat}: ${what} of ${bytes} bytes, type ${type}${mentioning}${reply}`;
+  return `${actor(by)} says in chat ${chat}: ${what} of ${bytes} bytes, type ${type}${mentioning}${reply}`;
 }
 
 /** One line. */
@@ -105,18 +112,18 @@ export function describe(command: Command): string {
     case 'say':
       return saying(command);
     case 'burst':
-      return `${name(command.by)} says ${command.count} short texts in chat ${command.chat} at once`;
+      return `${actor(command.by)} says ${command.count} short texts in chat ${command.chat} at once`;
     case 'retry':
       return `request ${command.which} of those sent is sent again${command.otherContent ? ' with other content' : ''}`;
     case 'amend': {
       const how = `${command.asAdmin ? ' as an admin' : ''}${command.stale ? ', by what it was before' : ''}`;
       const to = command.status === MessageStatus.Edited ? ` to ${command.bytes} bytes mentioning ${names(command.mentions)}` : '';
-      return `${name(command.by)} ${STATUS[command.status]} ${back(command.back)} in chat ${command.chat}${how}${to}`;
+      return `${actor(command.by)} ${STATUS[command.status]} ${back(command.back)} said in chat ${command.chat}${how}${to}`;
     }
     case 'join':
-      return `${name(command.by)} adds ${names(command.users)} to chat ${command.chat}`;
+      return `${actor(command.by)} adds ${names(command.users)} to chat ${command.chat}`;
     case 'leave':
-      return `${name(command.by)} takes ${names(command.users)} out of chat ${command.chat}`;
+      return `${actor(command.by)} takes ${names(command.users)} out of chat ${command.chat}`;
     case 'read':
     case 'clear':
       return `${name(command.user)} ${command.kind}s chat ${command.chat} up to ${back(command.back)}`;

@@ -11,6 +11,7 @@ import {
   parseDeviceId,
   parseMessageId,
   Role,
+  type UserId,
 } from '@qim/proto';
 import { uuidv7 } from 'uuidv7';
 import type { CommitRequest, MembershipChange } from '../../message/message-store.js';
@@ -39,11 +40,11 @@ function contentOf({ what, bytes }: Saying): MessageContent {
 }
 
 /** Fresh ids: of the message, its activity, and the client's own. */
-function freshRequest(world: World, chat: number, by: number): CommitRequest {
+function freshRequest(world: World, chat: number, userId: UserId): CommitRequest {
   return {
     tenantId: world.tenantId,
     conversationId: world.chat(chat),
-    sender: { userId: world.user(by), deviceId: by % 2 === 0 ? parseDeviceId('phone') : undefined },
+    sender: { userId, deviceId: world.sent.length % 2 === 0 ? parseDeviceId('phone') : undefined },
     clientMessageId: parseClientMessageId(`c${world.sent.length}`),
     messageId: parseMessageId(uuidv7()),
     activityId: parseActivityId(uuidv7()),
@@ -59,10 +60,10 @@ export async function sayingRequest(world: World, saying: Saying): Promise<Commi
   const { chat, by, type, what, mentions, mentionsAll, replyBack } = saying;
   const conversationId = world.chat(chat);
   const control = what === 'app' || what === 'title';
-  const named = replyBack === undefined ? undefined : (await world.head(conversationId)) - replyBack;
+  const named = replyBack === undefined ? undefined : world.sequenceBack(chat, replyBack);
   const replied = named === undefined ? undefined : await world.record(world.model, conversationId, named);
   return {
-    ...freshRequest(world, chat, by),
+    ...freshRequest(world, chat, await world.actor(chat, by)),
     type: control ? MessageType.Control : type,
     content: contentOf(saying),
     mentions: { userIds: mentions.map((user) => world.user(user)), all: mentionsAll },
@@ -71,11 +72,14 @@ export async function sayingRequest(world: World, saying: Saying): Promise<Commi
   };
 }
 
-export function burstRequests(world: World, chat: number, by: number, count: number): CommitRequest[] {
+export async function burstRequests(world: World, chat: number, by: number, count: number): Promise<CommitRequest[]> {
   const first = world.sent.length;
+  const request = freshRequest(world, chat, await world.actor(chat, by));
   return Array.from({ length: count }, (_, n) => ({
-    ...freshRequest(world, chat, by),
+    ...request,
     clientMessageId: parseClientMessageId(`c${first + n}`),
+    messageId: parseMessageId(uuidv7()),
+    activityId: parseActivityId(uuidv7()),
     content: textOf(n + 1),
   }));
 }
@@ -86,7 +90,7 @@ export function createRequest(world: World, command: Extract<Command, { kind: 'c
   const owner = world.user(by);
   const members = userIds.map((userId) => ({ userId, role: userId === owner && !direct ? Role.Owner : Role.Member }));
   const historyVisibility = showsPast ? HistoryVisibility.All : HistoryVisibility.FromJoining;
-  const plain = freshRequest(world, chat, by);
+  const plain = freshRequest(world, chat, owner);
   if (direct) {
     const settings = { historyVisibility: HistoryVisibility.FromJoining, onlyAdminsPost: false };
     return { ...plain, create: { kind: ConversationKind.Direct, title: '', settings, members, onlyNew: false } };
@@ -97,13 +101,16 @@ export function createRequest(world: World, command: Extract<Command, { kind: 'c
   return { ...plain, type: MessageType.Control, content, create };
 }
 
-export function changeRequest(world: World, { kind, chat, by, users }: Extract<Command, { kind: 'join' | 'leave' }>): CommitRequest {
+type Changing = Extract<Command, { kind: 'join' } | { kind: 'leave' }>;
+
+export async function changeRequest(world: World, { kind, chat, by, users }: Changing): Promise<CommitRequest> {
+  const sender = await world.actor(chat, by);
   const userIds = users.map((user) => world.user(user));
-  const leaver = users.length === 1 && users[0] === by ? ControlKind.Left : ControlKind.Removed;
+  const leaver = userIds.length === 1 && userIds[0] === sender ? ControlKind.Left : ControlKind.Removed;
   const control = { kind: kind === 'join' ? ControlKind.Joined : leaver, userIds } as const;
   const change: MembershipChange = { kind, userIds };
   const needs = leaver === ControlKind.Left && kind === 'leave' ? 'member' : 'admin';
-  return { ...freshRequest(world, chat, by), type: MessageType.Control, content: { kind: 'control', control }, needs, change };
+  return { ...freshRequest(world, chat, sender), type: MessageType.Control, content: { kind: 'control', control }, needs, change };
 }
 
 /** As a client tries again: its own id and content, and fresh ids of the server. */

@@ -21,14 +21,14 @@ export async function step(world: World, command: Command): Promise<void> {
     case 'say':
       return commit(world, await sayingRequest(world, command));
     case 'burst':
-      return commit(world, ...burstRequests(world, command.chat, command.by, command.count));
+      return commit(world, ...(await burstRequests(world, command.chat, command.by, command.count)));
     case 'retry': {
       const request = retriedRequest(world, command.which, command.otherContent);
       return request && commit(world, request);
     }
     case 'join':
     case 'leave':
-      return commit(world, changeRequest(world, command));
+      return commit(world, await changeRequest(world, command));
     case 'amend':
       return amend(world, command);
     case 'read':
@@ -91,15 +91,14 @@ async function deliver(world: World, { reversed, twice }: Extract<Command, { kin
 async function amend(world: World, command: Extract<Command, { kind: 'amend' }>): Promise<void> {
   const { chat, by, asAdmin, back, status, bytes, mentions, stale } = command;
   const conversationId = world.chat(chat);
-  const sequence = (await world.head(conversationId)) - back;
+  const sequence = await world.messageBack(chat, back);
   const present = await world.record(world.subject.store, conversationId, sequence);
   const target = stale ? world.formerly.get(`${conversationId} ${sequence}`) : present;
   // What the write side refuses before it comes to the store.
   if (target === undefined || (isErased(target.status) && target.status !== status)) return;
-  if (status === MessageStatus.Edited && target.content.kind === 'control') return;
   const erasing = status !== MessageStatus.Edited;
   const request = {
-    actor: world.user(by),
+    actor: await world.actor(chat, by),
     needs: asAdmin ? 'admin' : 'member',
     activityId: parseActivityId(uuidv7()),
     status,
@@ -109,9 +108,9 @@ async function amend(world: World, command: Extract<Command, { kind: 'amend' }>)
   await world.amend(request, conversationId, target);
 }
 
-async function raise(world: World, { kind, chat, user, back }: Extract<Command, { kind: 'read' | 'clear' }>): Promise<void> {
+async function raise(world: World, { kind, chat, user, back }: Extract<Command, { kind: 'read' } | { kind: 'clear' }>): Promise<void> {
   const conversationId = world.chat(chat);
-  const upTo = seq(Math.max(0, (await world.head(conversationId)) - back));
+  const upTo = seq(world.sequenceBack(chat, back));
   const { tenantId } = world;
   await world.ask(`the ${kind} mark`, ({ directory }) =>
     kind === 'read'
@@ -153,7 +152,7 @@ async function catchUp(world: World, command: Extract<Command, { kind: 'catchUp'
     ...{ tenantId, userId, conversationId, limit },
     clearedSeq: view?.clearedSeq ?? seq(0),
     epoch: (facts?.epoch ?? 1) + epochOff,
-    after: seq(Math.max(0, (facts?.lastSequence ?? 0) - back)),
+    after: seq(world.sequenceBack(chat, back)),
     amendmentCursor: Math.max(0, (facts?.amendmentNumber ?? 0) - cursorBack),
   };
   let query: typeof start | undefined = start;

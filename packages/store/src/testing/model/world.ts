@@ -1,8 +1,10 @@
 /** A store and the reference model, told the same and asked the same. The first answer that differs ends the run. */
 import {
+  COMMIT_BATCH_MAX,
   type ConversationId,
   DEDUP_WEEK_MS,
   type MessageRecord,
+  MessageType,
   parseConversationId,
   parseConversationSeq,
   parseTenantId,
@@ -14,7 +16,7 @@ import type { Directory } from '../../directory/directory.js';
 import { type MemoryStore, openMemoryStore } from '../../memory/open.js';
 import type { AmendOutcome, AmendRequest, CommitOutcome, CommitRequest } from '../../message/message-store.js';
 import type { Store } from '../../store.js';
-import { CHATS, USERS } from './command.js';
+import { CHATS, MEMBERS, USERS } from './command.js';
 import { firstDifference, outcomeOf, plain } from './difference.js';
 import type { Subject } from './subject.js';
 
@@ -138,6 +140,31 @@ export class World {
     this.#modelNowMs = newest?.amendedAtMs || this.subject.now();
     this.compare('the retention', await outcomeOf(this.model.messages.retain(this.tenantId, conversationId, policy)), outcome);
     return value?.more ?? false;
+  }
+
+  /** `by` as in Command. */
+  async actor(chat: number, by: number): Promise<UserId> {
+    if (by >= MEMBERS) return this.user(by - MEMBERS);
+    const members = [...(await this.model.messages.readMembers(this.tenantId, this.chat(chat)))];
+    const byRole = members.sort(([, a], [, b]) => b.role - a.role).map(([userId]) => userId);
+    return byRole[by % byRole.length] ?? this.user(by % USERS.length);
+  }
+
+  /** The record so many before the newest, or past it when that is negative; 0: there is none. */
+  sequenceBack(chat: number, back: number): number {
+    const sequences = this.model.testing.sequences(this.tenantId, this.chat(chat));
+    return back < 0 ? (sequences.at(-1) ?? 0) - back : (sequences.at(-1 - back) ?? 0);
+  }
+
+  /** The same of what people said: Control left out, and from the newest again when there are fewer. */
+  async messageBack(chat: number, back: number): Promise<number> {
+    const sequences = this.model.testing.sequences(this.tenantId, this.chat(chat)).slice(-COMMIT_BATCH_MAX);
+    if (sequences.length === 0) return 0;
+    const messages = await this.model.messages.readMessages(this.tenantId, this.chat(chat), sequences);
+    const said = messages.flatMap((message) =>
+      message === undefined || message.record.type === MessageType.Control ? [] : [message.record],
+    );
+    return said[said.length - 1 - (back % Math.max(1, said.length))]?.conversationSeq ?? 0;
   }
 
   /** 0: there is no such conversation. */
