@@ -54,8 +54,13 @@ function split(command: Command, given: Readonly<Record<string, string | true>>)
     if (value !== undefined) settings[name] = String(value);
   }
   const options: Record<string, string | true | undefined> = {};
-  for (const { name } of command.options) options[name] = given[name];
+  for (const { name } of command.options) options[name] = given[parsedName(name)];
   return { settings, options };
+}
+
+/** commander's name for `dry-run` is `dryRun`. */
+function parsedName(name: string): string {
+  return name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
 function tell(error: unknown, io: CliIo): number {

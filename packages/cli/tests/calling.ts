@@ -13,7 +13,7 @@ export interface Called {
   readonly err: readonly string[];
 }
 
-export interface Surroundings extends Partial<Pick<ServerIo, 'openStore' | 'now'>> {
+export interface Surroundings extends Partial<Pick<ServerIo, 'openStore' | 'now' | 'monotonicNow'>> {
   readonly environment?: Environment;
   /** Given how to send a stop signal. */
   readonly stopSignals?: (signal: () => void) => void;
@@ -36,6 +36,7 @@ export async function qim(argv: readonly string[], surroundings: Surroundings = 
   const io: CliIo = {
     ...real,
     now: surroundings.now ?? real.now,
+    monotonicNow: surroundings.monotonicNow ?? real.monotonicNow,
     openStore: surroundings.openStore ?? real.openStore,
     pageFolder: undefined,
     environment: surroundings.environment ?? {},

@@ -29,6 +29,7 @@ export function runCases(store: VerifiedStore): void {
       const carol = subject.fixture.user('carol');
       const group = await subject.fixture.group(alice, [bob]);
       const chat = subject.fixture.direct(alice, bob);
+      await chat.say(alice);
       await subject.list(group);
       let going = true;
       const untilTold = async (step: (round: number) => Promise<unknown>): Promise<void> => {
