@@ -159,6 +159,12 @@ describe('damage', () => {
     }
   });
 
+  test('a whole body of another length is not taken', () => {
+    const { record } = golden('apart');
+    const longer = encodeRecord({ ...goldenRecord('apart'), content: { kind: 'text', text: 'é'.repeat(3_000) } }).body;
+    expect(decodeRecord(record, longer)).toBe('bodyUnreadable');
+  });
+
   test('a snippet that does not end with the record is refused', () => {
     const apart = 88 + CHAT.length + 'alice'.length;
     for (const change of [-1, 1]) {
