@@ -9,10 +9,18 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { type RedisServer, type StoreLocation, startRedis } from '@qim/store/testing';
 import { Api } from './api.js';
 import { mintToken, Person } from './people.js';
+
+/** How a command ended. */
+export interface Ran {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
 
 export type StoreName = 'embedded' | 'redis';
 
@@ -67,8 +75,21 @@ export class Stage {
     await this.#end('SIGKILL');
   }
 
-  async close(): Promise<void> {
+  /** As an operator stops it. */
+  async stop(): Promise<void> {
     await this.#end('SIGTERM');
+  }
+
+  /** Another command of qim's on this store, as a process of its own. */
+  async qim(...args: readonly string[]): Promise<Ran> {
+    const place = ['--data', this.location.data, '--store', this.location.store];
+    const child = spawn(process.execPath, [QIM, ...args, ...place], { stdio: ['ignore', 'pipe', 'pipe'], cwd: this.#folder });
+    const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
+    return { code: Number(code), out, err };
+  }
+
+  async close(): Promise<void> {
+    await this.stop();
     await this.redis?.stop();
     await rm(this.#folder, { recursive: true, force: true });
   }

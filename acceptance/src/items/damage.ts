@@ -64,14 +64,6 @@ export const damaged: Item = {
   },
 };
 
-export const mended: Item = {
-  number: '13b',
-  name: 'mend',
-  shows: '`qim fsck` finds each kind of damage, and `--repair` mends it',
-  waitsFor: 'qim fsck, of "The truth, proved"',
-  run: () => Promise.reject(new Error('qim fsck is not built yet')),
-};
-
 export const survive: Item = {
   number: '15',
   name: 'survive',
