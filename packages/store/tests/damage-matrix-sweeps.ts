@@ -10,6 +10,8 @@ export interface Sweep {
   readonly what: string;
   readonly part: 'record' | 'body';
   readonly at: number;
+  /** For each byte. */
+  readonly ways: 1 | 8;
   /** Of bytes, all ways to break them so, by number; undefined past the last. */
   damaged(bytes: Uint8Array, index: number): Uint8Array | undefined;
 }
@@ -24,29 +26,35 @@ const flip: Sweep['damaged'] = (bytes, index) => {
 };
 
 export const SWEEPS: readonly Sweep[] = [
-  { what: 'record cut at each length', part: 'record', at: 3, damaged: cut },
-  { what: 'record with its body apart, cut at each length', part: 'record', at: 4, damaged: cut },
-  { what: 'body cut at each length', part: 'body', at: 4, damaged: cut },
-  { what: 'record, each bit flipped', part: 'record', at: 3, damaged: flip },
-  { what: 'record with its body apart, each bit flipped', part: 'record', at: 4, damaged: flip },
-  { what: 'body, each bit flipped', part: 'body', at: 4, damaged: flip },
+  { what: 'record cut at each length', part: 'record', at: 3, ways: 1, damaged: cut },
+  { what: 'record with its body apart, cut at each length', part: 'record', at: 4, ways: 1, damaged: cut },
+  { what: 'body cut at each length', part: 'body', at: 4, ways: 1, damaged: cut },
+  { what: 'record, each bit flipped', part: 'record', at: 3, ways: 8, damaged: flip },
+  { what: 'record with its body apart, each bit flipped', part: 'record', at: 4, ways: 8, damaged: flip },
+  { what: 'body, each bit flipped', part: 'body', at: 4, ways: 8, damaged: flip },
 ];
 
 export interface Swept {
+  /** Length of what was broken. */
+  readonly bytes: number;
   readonly tried: number;
   readonly noticed: number;
 }
 
-/** A list reads each broken record, history each broken body. */
+/** A list reads each broken record, history each broken body. All lanes break bytes of one length, so that none is left out. */
 export async function sweep(stage: MatrixStage, { part, at, damaged }: Sweep): Promise<Swept> {
-  const scenes: Scene[] = [];
-  for (let lane = 0; lane < LANES; lane += 1) scenes.push(await stage.scene());
   const { tamper } = stage;
-  const swept = { tried: 0, noticed: 0 };
+  const made: { readonly scene: Scene; readonly whole: Uint8Array }[] = [];
+  for (let i = 0; i < LANES; i += 1) {
+    const scene = await stage.scene();
+    const whole = part === 'record' ? await tamper.record(scene.chat, seq(at)) : await tamper.body(scene.chat, seq(at));
+    made.push({ scene, whole });
+  }
+  const lanes = made.filter(({ whole }) => whole.length === made.at(-1)?.whole.length);
+  const swept = { bytes: made.at(-1)?.whole.length ?? 0, tried: 0, noticed: 0 };
   await Promise.all(
-    scenes.map(async (scene, lane) => {
-      const whole = part === 'record' ? await tamper.record(scene.chat, seq(at)) : await tamper.body(scene.chat, seq(at));
-      for (let index = lane; ; index += LANES) {
+    lanes.map(async ({ scene, whole }, lane) => {
+      for (let index = lane; ; index += lanes.length) {
         const bytes = damaged(whole, index);
         if (bytes === undefined) return;
         await (part === 'record' ? tamper.setRecord(scene.chat, seq(at), bytes) : tamper.setBody(scene.chat, seq(at), bytes));
