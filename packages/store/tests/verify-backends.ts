@@ -47,8 +47,17 @@ export const EMBEDDED: VerifiedStore = {
 /** As if a server had it open: nothing is taken for damage at first sight. */
 export const EMBEDDED_BESIDE: VerifiedStore = { ...EMBEDDED, name: 'embedded, beside a server', open: () => embedded(false) };
 
+/** With its clock at one moment. */
+export async function embeddedAt(nowMs: number): Promise<{ readonly backend: VerifiedBackend; readonly folder: string }> {
+  const opened = await EmbeddedBackend.open({ now: () => nowMs });
+  return { backend: verified(opened, true), folder: opened.folder };
+}
+
 async function embedded(exclusive: boolean): Promise<VerifiedBackend> {
-  const backend = await EmbeddedBackend.open();
+  return verified(await EmbeddedBackend.open(), exclusive);
+}
+
+function verified(backend: EmbeddedBackend, exclusive: boolean): VerifiedBackend {
   const write = async (plan: (snapshot: Snapshot) => readonly Write[]): Promise<void> => {
     const { environment, leave } = await enterFolder(backend.folder, false, 1);
     await environment.write('test', (snapshot) => ({ result: undefined, writes: plan(snapshot) }));

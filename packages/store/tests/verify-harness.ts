@@ -59,9 +59,9 @@ export class Subject {
   readonly alice: UserId;
   readonly bob: UserId;
 
-  constructor(backend: VerifiedBackend) {
+  constructor(backend: VerifiedBackend, fixture = new Fixture(backend)) {
     this.backend = backend;
-    this.fixture = new Fixture(backend);
+    this.fixture = fixture;
     this.alice = this.fixture.user('alice');
     this.bob = this.fixture.user('bob');
   }

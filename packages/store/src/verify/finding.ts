@@ -30,6 +30,8 @@ export const FINDING_CODES = {
   amendmentLeftOver: 'an amendments entry names a record that was not amended, or is not there',
   memberUnreadable: 'the entry of a member cannot be understood',
   memberAhead: 'a member joined after the newest record',
+  memberMissing: 'one of the two of a direct conversation is no member',
+  memberLeftOver: 'a member of a direct conversation is none of the two',
   dedupUnreadable: 'a de-duplication entry cannot be understood',
   dedupLeftOver: 'a de-duplication entry names a record that is not there, or another one',
   viewMissing: "a member's list does not know the conversation",

@@ -5,6 +5,7 @@
  * there any more.
  */
 import {
+  ConversationKind,
   type ConversationSeq,
   FSCK_DELIVERY_SLACK_MS,
   FSCK_USERS_AT_ONCE,
@@ -32,10 +33,31 @@ export async function checkMembers(
   for (const member of members) {
     const { userId, entry } = member;
     if (userId === undefined || typeof entry === 'string') problems.push(await unreadable(context, scan.place, facts, member));
+    else if (isStranger(facts, userId)) problems.push(stranger(context, scan.place, member, userId));
     else if (entry.joinedSeq > facts.lastSequence) problems.push(ahead(scan.place, facts.lastSequence, member, userId, entry));
   }
-  return problems;
+  const known = new Set(members.map(({ userId }) => userId));
+  return [...problems, ...facts.pair.filter((userId) => !known.has(userId)).map((userId) => absent(scan.place, userId))];
 }
+
+/** A direct conversation is one of the two that its facts name, for ever. */
+function isStranger({ kind, pair }: StoredFacts, userId: UserId): boolean {
+  return kind === ConversationKind.Direct && !pair.includes(userId);
+}
+
+function stranger(context: VerifyContext, place: ConversationPlace, { slot, raw }: StoredMember, userId: UserId): Problem {
+  const finding = findingAt(place, 'memberLeftOver', 'the facts of the direct conversation name others', { userId });
+  const changes = [...aside(context, finding, 'a member entry', raw), { kind: 'remove', slot } as const];
+  return { finding, mend: { on: 'conversation', did: 'it was put aside', changes, seen: [{ kind: 'slot', slot, value: raw }] } };
+}
+
+function absent(place: ConversationPlace, userId: UserId): Problem {
+  const finding = findingAt(place, 'memberMissing', 'the facts of the direct conversation name this user', { userId });
+  const changes = [{ kind: 'member', userId, entry: { role: Role.Member, joinedSeq: SEQ_ONE, visibleFrom: SEQ_ONE } } as const];
+  return { finding, mend: { on: 'conversation', did: 'the user is a member again', changes } };
+}
+
+const SEQ_ONE = parseConversationSeq(1);
 
 async function unreadable(context: VerifyContext, place: ConversationPlace, facts: StoredFacts, member: StoredMember): Promise<Problem> {
   const { userId, slot, raw } = member;
@@ -57,8 +79,7 @@ async function unreadable(context: VerifyContext, place: ConversationPlace, fact
  * user sees what comes from now on. A role is not known from anywhere: the least one.
  */
 function entryFor(userId: UserId, facts: StoredFacts, view: ViewEntry | undefined): MemberEntry {
-  const first = parseConversationSeq(1);
-  if (facts.pair.includes(userId)) return { role: Role.Member, joinedSeq: first, visibleFrom: first };
+  if (facts.pair.includes(userId)) return { role: Role.Member, joinedSeq: SEQ_ONE, visibleFrom: SEQ_ONE };
   const head = parseConversationSeq(Math.max(1, facts.lastSequence));
   const usable = view !== undefined && view.state === ViewState.Listed && view.visibleFrom >= 1 && view.visibleFrom <= view.joinedSeq;
   if (usable && view.joinedSeq <= head) return { role: Role.Member, joinedSeq: view.joinedSeq, visibleFrom: view.visibleFrom };
