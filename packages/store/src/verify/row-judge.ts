@@ -7,14 +7,7 @@
  *
  * Everything is judged as it will be when what was found before it is mended, so that one fault is one finding.
  */
-import {
-  type ConversationSeq,
-  FSCK_FINDINGS_KEPT_MAX,
-  FSCK_UNDECIDED_MAX,
-  type MessageRecord,
-  parseConversationSeq,
-  SEQ_ZERO,
-} from '@qim/proto';
+import { type ConversationSeq, FSCK_FINDINGS_KEPT_MAX, FSCK_UNDECIDED_MAX, type MessageRecord, SEQ_ZERO } from '@qim/proto';
 import { encodeRecord } from '../message/codec.js';
 import type { StoredFacts } from '../message/facts.js';
 import { aside, findingAt, type VerifyContext } from './context.js';
@@ -107,20 +100,19 @@ export class RowJudge {
     if (!row.indexed) problems.push(this.#index(row));
     else if (row.score !== 0) problems.push(this.#rescore(row));
     if (row.hasBody && !bodyApart) problems.push(this.#dropBody(row, undefined));
-    this.#last = fixed;
+    this.#last = { sequence: fixed.conversationSeq, committedAtMs: fixed.committedAtMs };
     this.digest.take(fixed);
     return problems;
   }
 
-  /** As the chain and the time before it want it. */
-  #linked(record: MessageRecord): MessageRecord & { readonly sequence: ConversationSeq } {
+  /** As the chain and the time before it want it; most are that already. */
+  #linked(record: MessageRecord): MessageRecord {
     const last = this.#last;
-    const sequence = record.conversationSeq;
-    if (last === undefined) {
-      const begins = this.#floor() >= record.prevSequence;
-      return { ...record, sequence, prevSequence: begins ? record.prevSequence : SEQ_ZERO };
-    }
-    return { ...record, sequence, prevSequence: last.sequence, committedAtMs: Math.max(record.committedAtMs, last.committedAtMs) };
+    const begins = last === undefined && this.#floor() >= record.prevSequence;
+    const prevSequence = begins ? record.prevSequence : (last?.sequence ?? SEQ_ZERO);
+    const committedAtMs = Math.max(record.committedAtMs, last?.committedAtMs ?? 0);
+    const right = prevSequence === record.prevSequence && committedAtMs === record.committedAtMs;
+    return right ? record : { ...record, prevSequence, committedAtMs };
   }
 
   /** It stands as it is: whoever wrote it can read it. */
@@ -219,8 +211,8 @@ export class RowJudge {
       wasControl: facts !== undefined && sequence > facts.previewSequence,
       known: broken?.known,
     });
-    const timed = { ...record, sequence, committedAtMs: Math.max(record.committedAtMs, this.#last?.committedAtMs ?? 0) };
-    this.#last = timed;
+    const timed = { ...record, committedAtMs: Math.max(record.committedAtMs, this.#last?.committedAtMs ?? 0) };
+    this.#last = { sequence, committedAtMs: timed.committedAtMs };
     this.digest.take(timed);
     if (this.replaced.size < FSCK_FINDINGS_KEPT_MAX) this.replaced.add(sequence);
     const changes: ConversationChange[] = [
@@ -239,7 +231,7 @@ function asStored({ sequence, record }: DecodedRow): SeenValue {
 }
 
 function rewritten(record: MessageRecord): ConversationChange[] {
-  return [{ kind: 'record', sequence: parseConversationSeq(record.conversationSeq), ...encodeRecord(record) }];
+  return [{ kind: 'record', sequence: record.conversationSeq, ...encodeRecord(record) }];
 }
 
 function codeOf({ row }: Undecided): FindingCode {
