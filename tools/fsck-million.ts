@@ -98,11 +98,10 @@ function foundKinds({ events }: Ran, spares: readonly Talk[]): number {
 }
 
 function tell(what: string, ran: Ran): void {
-  const { conversations, users, records, findings, mended, left } = summaryOf(ran);
-  console.log(
-    `${what}: exit code ${ran.code}, ${findings} findings, ${mended} mended, ${left} left; ${conversations} conversations, ${users} users, ` +
-      `${records} records and entries; ${ran.seconds.toFixed(1)} s, peak memory ${ran.peakMb} MB (${ran.peakOwnMb} MB without mapped files)`,
-  );
+  const summary = summaryOf(ran);
+  const told = ['findings', 'mended', 'left', 'conversations', 'users', 'records'].map((name) => `${Number(summary[name])} ${name}`);
+  const memory = `peak memory ${ran.peakMb} MB (${ran.peakOwnMb} MB without mapped files)`;
+  console.log(`${what}: exit code ${ran.code}; ${told.join(', ')}; ${ran.seconds.toFixed(1)} s, ${memory}`);
 }
 
 /** True: everything was as it must be. */

@@ -84,7 +84,8 @@ export class Stage {
   async qim(...args: readonly string[]): Promise<Ran> {
     const place = ['--data', this.location.data, '--store', this.location.store];
     const child = spawn(process.execPath, [QIM, ...args, ...place], { stdio: ['ignore', 'pipe', 'pipe'], cwd: this.#folder });
-    const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
+    const closed: Promise<readonly unknown[]> = once(child, 'close');
+    const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), closed]);
     return { code: Number(code), out, err };
   }
 

@@ -29,7 +29,8 @@ export async function fsck({ store, data }: StoreLocation, ...more: readonly str
   const peaks = { all: 0, own: 0 };
   const done = new AbortController();
   const sampling = sample(child.pid, peaks, done.signal);
-  const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
+  const closed: Promise<readonly unknown[]> = once(child, 'close');
+  const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), closed]);
   done.abort();
   await sampling;
   const events = out.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as Record<string, unknown>]));

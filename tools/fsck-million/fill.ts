@@ -141,7 +141,9 @@ async function change(store: Store, talk: Talk): Promise<void> {
   for (let n = 50; n <= talk.messages; n += 100) {
     const sequences = [n, n + 1].filter((seq) => seq <= talk.messages).map((seq) => parseConversationSeq(seq));
     const found = await store.messages.readMessages(LEGACY_TENANT_ID, talk.conversationId, sequences);
-    await Promise.all(found.map((message, i) => message && amend(store, message.record, i === 0 || n % 200 === 50)));
+    await Promise.all(
+      found.flatMap((message, i) => (message === undefined ? [] : amend(store, message.record, i === 0 || n % 200 === 50))),
+    );
   }
 }
 
