@@ -18,17 +18,17 @@ import { type KeyRange, NUMBER_BYTES, writeNumber } from './keys.js';
 
 /** Keys and values are copies and may be kept, but for those of `getNumbered`. */
 export interface Snapshot {
-  get(key: Buffer): Buffer | undefined;
+  readonly get: (key: Buffer) => Buffer | undefined;
   /** The keys of the range in ascending order, or the last ones in descending order, at most `limit`. */
-  keys(range: KeyRange, limit: number, order?: 'ascending' | 'descending'): Buffer[];
-  entries(range: KeyRange, limit: number): { readonly key: Buffer; readonly value: Buffer }[];
+  readonly keys: (range: KeyRange, limit: number, order?: 'ascending' | 'descending') => Buffer[];
+  readonly entries: (range: KeyRange, limit: number) => { readonly key: Buffer; readonly value: Buffer }[];
   /**
    * The values of the keys that are `prefix` and a number of 8 bytes; undefined: there is none. They lie in memory that
    * the next such call uses again: a list reads thousands of records, and keeps none.
    */
-  getNumbered(prefix: Buffer, numbers: readonly number[]): (Uint8Array | undefined)[];
+  readonly getNumbered: (prefix: Buffer, numbers: readonly number[]) => (Uint8Array | undefined)[];
   /** Cost: proportional to the range; its values are not read. */
-  count(range: KeyRange): number;
+  readonly count: (range: KeyRange) => number;
 }
 
 /** Undefined removes the key; removing what is not there is nothing. */
