@@ -51,18 +51,29 @@ export interface OpenMaintenance extends Maintenance {
  */
 export async function openMaintenance(place: StorePlace, open: OpenStore, repair: boolean): Promise<OpenMaintenance> {
   refuseMissingFolder(place);
-  const { store: where, data } = place;
-  const exclusive = where === 'embedded' && repair;
-  const openStoreBeside = (): Promise<Store> => open(place, { as: exclusive ? 'server' : 'beside' });
-  if (where !== 'embedded') {
-    const raw = await orUnusable(place, async () => (await import('@qim/store/redis')).openRedisMaintenance(where.href));
-    return joined(raw, await openStoreBeside(), exclusive);
+  const exclusive = place.store === 'embedded' && repair;
+  const raw = place.store === 'embedded' ? undefined : await openRaw(place);
+  try {
+    const store = await open(place, { as: exclusive ? 'server' : 'beside' });
+    // The embedded store's own is opened second: it shares the environment that the lock stands for.
+    return joined(raw ?? (await openRaw(place)), store, exclusive);
+  } catch (error) {
+    await raw?.close();
+    throw error;
   }
-  const store = await openStoreBeside();
-  return joined(await orUnusable(place, async () => (await import('@qim/store/embedded')).openEmbeddedMaintenance(data)), store, exclusive);
 }
 
-function joined(raw: Pick<OpenMaintenance, 'scanner' | 'mender' | 'close'>, store: Store, exclusive: boolean): OpenMaintenance {
+type RawMaintenance = Pick<OpenMaintenance, 'scanner' | 'mender' | 'close'>;
+
+function openRaw(place: StorePlace): Promise<RawMaintenance> {
+  const { store, data } = place;
+  return orUnusable(place, async () => {
+    if (store === 'embedded') return (await import('@qim/store/embedded')).openEmbeddedMaintenance(data);
+    return (await import('@qim/store/redis')).openRedisMaintenance(store.href);
+  });
+}
+
+function joined(raw: RawMaintenance, store: Store, exclusive: boolean): OpenMaintenance {
   return {
     messages: store.messages,
     description: store.description,

@@ -1,5 +1,5 @@
 /** Cases of both stores: amendments, members, de-duplication entries, and what users' own keys say of their conversations. */
-import { Role, type UserId } from '@qim/proto';
+import { FSCK_USERS_AT_ONCE, MEMBERS_PER_CALL_MAX, Role, type UserId } from '@qim/proto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { formatViewEntry, type ViewEntry, ViewFlag, ViewState } from '../src/directory/view-entry.js';
 import { type Chat, seq, TENANT } from '../src/testing/conformance/fixture.js';
@@ -235,6 +235,21 @@ export function entryCases(store: VerifiedStore): void {
       await subject.deliverAll();
       expect((await verify({ conversationId: undefined, userId: erin })).places).toEqual([]);
     });
+  });
+
+  test(`${store.name}: the lists of FSCK_USERS_AT_ONCE members and more are all looked at`, async () => {
+    const others = Array.from({ length: FSCK_USERS_AT_ONCE + 1 }, (_, n) => subject.fixture.user(`m${n}`));
+    chat = await subject.fixture.group(alice, others.slice(0, MEMBERS_PER_CALL_MAX));
+    for (let from = MEMBERS_PER_CALL_MAX; from < others.length; from += MEMBERS_PER_CALL_MAX) {
+      await chat.join(alice, ...others.slice(from, from + MEMBERS_PER_CALL_MAX));
+    }
+    await subject.list(chat);
+    await subject.deliverAll();
+    const { conversationId } = chat;
+    for (const userId of others) await subject.plantUser(userId, conversationId, { kind: 'unlist' });
+    expect((await verify()).places).toHaveLength(others.length);
+    expect((await verify({ repair: 'yes' })).left).toEqual([]);
+    expect((await verify()).places).toEqual([]);
   });
 
   describe(`${store.name}: a view entry`, () => {

@@ -1,5 +1,5 @@
 /** What can only be wrong on Redis: types of keys, names of fields, buckets where nothing looks. */
-import { COMMIT_PARTITIONS_DEFAULT } from '@qim/proto';
+import { COMMIT_PARTITIONS_DEFAULT, FSCK_BUCKETS_SPAN_MAX, RECORD_BUCKET_SIZE } from '@qim/proto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { KeySpace, userKeys } from '../src/redis/keys.js';
 import { openRedisMaintenance } from '../src/redis/maintenance.js';
@@ -151,6 +151,18 @@ test('a conversation with many buckets is read bucket by bucket, holes and all',
   await chat.sayTimes(subject.alice, 3);
   await raw.sendCommand(['ZADD', keys().history, '0', Buffer.from('0000000000000900', 'hex')]);
   await mends('indexMemberExtra@2304');
+});
+
+test('a conversation wider than FSCK_BUCKETS_SPAN_MAX is searched for among the keys', async () => {
+  await chat.skip((FSCK_BUCKETS_SPAN_MAX - 2) * RECORD_BUCKET_SIZE);
+  await chat.say(subject.alice);
+  const newest = (await chat.summary(subject.bob)).latestConversationSeq;
+  expect((await subject.verify()).places).toEqual([]);
+  await chat.skip(2 * RECORD_BUCKET_SIZE);
+  await chat.say(subject.alice);
+  await raw.sendCommand(['HSET', keys().records(7), String(7 * RECORD_BUCKET_SIZE), 'garbage']);
+  await subject.backend.damage({ ...chat, conversationSeq: seq(newest) }, 'recordMissing');
+  await mends(`recordLeftOver@${7 * RECORD_BUCKET_SIZE}`, `recordMissing@${newest}`);
 });
 
 test('single facts that cannot be understood are made anew, and the others stand', async () => {
