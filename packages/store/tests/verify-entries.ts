@@ -122,7 +122,7 @@ export function entryCases(store: VerifiedStore): void {
       for (const userId of [alice, carol]) {
         await subject.backend.damage({ tenantId: TENANT, conversationId: chat.conversationId, userId }, 'memberUnreadable');
       }
-      expect((await verify()).places.sort()).toEqual(['memberUnreadable/alice', 'memberUnreadable/carol']);
+      expect([...(await verify()).places].sort()).toEqual(['memberUnreadable/alice', 'memberUnreadable/carol']);
       expect((await verify({ repair: 'yes' })).left).toEqual([]);
       expect((await verify()).places).toEqual([]);
       const members = await chat.messages.readMembers(TENANT, chat.conversationId);
@@ -196,7 +196,7 @@ export function entryCases(store: VerifiedStore): void {
       await chat.say(alice);
       expect((await verify()).places).toEqual([]);
       await subject.deliverAll();
-      expect((await verify()).places.sort()).toEqual(['orderBehind/alice', 'viewMissing/bob', 'viewWrong/alice']);
+      expect([...(await verify()).places].sort()).toEqual(['orderBehind/alice', 'viewMissing/bob', 'viewWrong/alice']);
     });
 
     test('that orders it before its newest record moves it up', async () => {

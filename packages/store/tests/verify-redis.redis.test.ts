@@ -91,7 +91,7 @@ describe('a name that is none', () => {
     await chat.edit(2, 'edited');
     const [first, second] = await raw.sendCommand<Buffer[]>(['ZRANGE', keys().amendments, '0', '-1']);
     await raw.sendCommand(['ZADD', keys().amendments, '1', second ?? '', '1.5', Buffer.alloc(8, 1), '7', 'short']);
-    expect((await subject.verify()).places.sort()).toEqual(['amendmentWrong', 'amendmentWrong', 'amendmentWrong@2']);
+    expect([...(await subject.verify()).places].sort()).toEqual(['amendmentWrong', 'amendmentWrong', 'amendmentWrong@2']);
     expect((await subject.verify({ repair: 'yes' })).left).toEqual([]);
     expect((await subject.verify()).places).toEqual([]);
     expect(await raw.sendCommand(['ZSCORE', keys().amendments, first ?? ''])).toEqual(Buffer.from('1'));

@@ -158,6 +158,81 @@ export function runCases(store: VerifiedStore): void {
     });
   });
 
+  describe(`${store.name}: one look`, () => {
+    test('judges nothing that was committed since it began', async () => {
+      const chat = subject.fixture.direct(alice, bob);
+      await chat.sayTimes(alice, 3);
+      let said = 0;
+      const { places } = await subject.with((maintenance) => {
+        const { scanner } = maintenance;
+        const conversation: StoreScanner['conversation'] = (place) => {
+          const scan = scanner.conversation(place);
+          // Between the facts and the records.
+          const hasIndex = async (): Promise<boolean> => {
+            said += (await chat.say(alice)).conversationSeq;
+            await chat.edit(2, `edited ${said}`);
+            return scan.hasIndex();
+          };
+          return proxied<ConversationScan>(scan, { hasIndex });
+        };
+        return verifyOn({ ...maintenance, exclusive: true, scanner: proxied<StoreScanner>(scanner, { conversation }) }, of(chat));
+      });
+      expect([said, places]).toEqual([4, []]);
+    });
+  });
+
+  describe(`${store.name}: a step of a repair`, () => {
+    let chat: Chat;
+    beforeEach(async () => {
+      chat = subject.fixture.direct(alice, bob);
+      await chat.sayTimes(alice, 3);
+      await subject.list(chat);
+    });
+
+    /** Decides on a step, lets something change, and takes the step. */
+    async function after(change: () => Promise<unknown>): Promise<boolean> {
+      const { record } = await subject.with(({ scanner }) => scanner.conversation(chat).whole(seq(2)));
+      return subject.with(async ({ scanner, mender }) => {
+        const { facts, guard } = await scanner.conversation(chat).facts();
+        if (typeof facts !== 'object') throw new Error('there are facts');
+        await change();
+        const values = [{ kind: 'record', sequence: seq(2), record } as const];
+        return mender.mendConversation(chat, { facts, guard, values }, [
+          { kind: 'dropRecord', sequence: seq(2) },
+          { kind: 'facts', facts: { ...facts, epoch: facts.epoch + 1, previewSequence: seq(1) } },
+        ]);
+      });
+    }
+
+    test('is taken while everything is as it was seen', async () => {
+      expect(await after(async () => {})).toBe(true);
+      expect(await subject.facts(chat)).toMatchObject({ epoch: 2, previewSequence: 1 });
+      expect((await subject.verify(of(chat))).places).toContain('recordMissing@2');
+      await subject.verify({ ...of(chat), repair: 'yes' });
+    });
+
+    test.each([
+      ['the record was amended', () => chat.edit(2, 'edited')],
+      ['retention has run', () => chat.messages.retain(TENANT, chat.conversationId, { olderThanMs: undefined, keepNewest: 2 })],
+      ['the epoch rose', () => subject.plantFacts(chat, { epoch: 7 })],
+      ['a fact that it changes has changed', () => chat.say(bob)],
+    ])('is not taken when %s, and nothing is written', async (_, change) => {
+      expect(await after(change)).toBe(false);
+      expect((await subject.verify(of(chat))).places).toEqual([]);
+    });
+
+    test('on a user’s entry is not taken when the user did something', async () => {
+      const { directory } = subject.backend.store;
+      const taken = await subject.with(async ({ scanner, mender }) => {
+        const user = { tenantId: TENANT, userId: bob };
+        const { guard } = await scanner.user(user).entry(chat.conversationId);
+        await directory.raiseRead(TENANT, bob, chat.conversationId, seq(3));
+        return mender.mendUser(user, chat.conversationId, guard, [{ kind: 'readMark', readSeq: seq(1) }]);
+      });
+      expect([taken, (await directory.view(TENANT, bob, chat.conversationId))?.readSeq]).toEqual([false, 3]);
+    });
+  });
+
   describe(`${store.name}: what changes while it is mended`, () => {
     test('is looked at again, and mended then', async () => {
       const chat = subject.fixture.direct(alice, bob);
