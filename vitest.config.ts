@@ -1,7 +1,8 @@
 /**
  * Four projects by what a test needs, told by its file's name:
  *   fast   `.test.ts(x)`        nothing but Node; what `npm run test:fast` runs
- *   disk   `embedded*.test.ts`  the embedded store: Node alone as well, but each commit waits for the disk
+ *   disk   `embedded*.test.ts`, `verify-*`, `damage-matrix*`, `cases`
+ *                               the embedded store: Node alone as well, but each commit waits for the disk
  *   redis  `.redis.test.ts(x)`  a real redis-server, which the test starts
  *   e2e    `.e2e.test.ts(x)`    processes, a browser, or what was built
  */
@@ -14,7 +15,7 @@ const named = (name: string): string[] => roots.map((root) => `${root}/**/${name
 
 const redis = [...named('*.redis.test'), 'packages/store/tests/redis-message-store.test.ts'];
 const e2e = named('*.e2e.test');
-const disk = named('embedded*.test');
+const disk = ['embedded*.test', 'verify-*.test', 'damage-matrix*.test', 'cases.test'].flatMap(named);
 
 export default defineConfig({
   resolve: { conditions },
