@@ -228,8 +228,14 @@ export const EMBEDDED_PARTITIONS = 1;
 
 // What `qim fsck` keeps to.
 
-/** Keys of one step over a whole Redis, and of one walk over an embedded store: some milliseconds each. */
+/** Keys of one step over a whole Redis: some milliseconds. */
 export const FSCK_PAGE_KEYS = 1_000;
+/** Records after which what reading holds on to is given back: some 80 MB of the embedded store's mapped file. */
+export const FSCK_REST_RECORDS = 10_000;
+/** As many in a row map no more of a file than one that is read by itself: LMDB's pages, and what the system reads around each. */
+export const FSCK_SCATTERED_WEIGHT = 100;
+/** Entries of one user that the list is asked for at the same time: up to 200 records each, read twice. */
+export const FSCK_COMPARED_AT_ONCE = 20;
 /** Bodies that are held at the same time, 2 MiB of the largest. */
 export const FSCK_BODIES_AT_ONCE = 32;
 /** Members whose own entries are read at the same time. */

@@ -68,7 +68,7 @@ type RawMaintenance = Pick<OpenMaintenance, 'scanner' | 'mender' | 'close'>;
 function openRaw(place: StorePlace): Promise<RawMaintenance> {
   const { store, data } = place;
   return orUnusable(place, async () => {
-    if (store === 'embedded') return (await import('@qim/store/embedded')).openEmbeddedMaintenance(data);
+    if (store === 'embedded') return (await import('@qim/store/embedded')).openEmbeddedMaintenance(data, { alone: true });
     return (await import('@qim/store/redis')).openRedisMaintenance(store.href);
   });
 }

@@ -83,7 +83,7 @@ function verified(backend: EmbeddedBackend, exclusive: boolean): VerifiedBackend
     maintenance: async (): Promise<Opened> => ({
       messages: backend.store.messages,
       exclusive,
-      ...(await openEmbeddedMaintenance(backend.folder)),
+      ...(await openEmbeddedMaintenance(backend.folder, { alone: false })),
     }),
   });
 }

@@ -46,6 +46,17 @@ async function mends(...found: string[]): Promise<Verified> {
 const key = (table: string, rest: string): Buffer => Buffer.from(`${table}:${chat.tenantId}:${chat.conversationId}:${rest}`, 'latin1');
 const NOTHING = Buffer.alloc(0);
 
+test('memory that reads have mapped is given back, and everything is read on as before', async () => {
+  const { environment, leave } = await enterFolder(folder, false, 1);
+  const before = await chat.unread(subject.bob);
+  await environment.remap();
+  expect(await chat.unread(subject.bob)).toEqual(before);
+  await chat.say(subject.alice, 'written after it');
+  await leave();
+  expect((await chat.history(subject.bob)).records.at(-1)?.content).toEqual({ kind: 'text', text: 'written after it' });
+  expect((await subject.verify()).places).toEqual([]);
+});
+
 describe('a key of another form', () => {
   test('under records and bodies is put aside, in the index it goes', async () => {
     await write(

@@ -1,10 +1,18 @@
 /** Cases of both stores: how a verification runs, what it is asked to look at, and what it says of the service's own answers. */
-import { FSCK_BODIES_AT_ONCE, FSCK_FINDINGS_KEPT_MAX, FSCK_MENDED_AT_ONCE, RECORD_BUCKET_SIZE, type UserId } from '@qim/proto';
+import {
+  FSCK_BODIES_AT_ONCE,
+  FSCK_FINDINGS_KEPT_MAX,
+  FSCK_MENDED_AT_ONCE,
+  FSCK_REST_RECORDS,
+  RECORD_BUCKET_SIZE,
+  type UserId,
+} from '@qim/proto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { nextTurn } from '../src/clock.js';
 import { type Chat, OTHER_TENANT, seq, TENANT, text } from '../src/testing/conformance/fixture.js';
 import type { ConversationChange, StoreMender } from '../src/verify/mender.js';
 import type { VerifyProgress } from '../src/verify/options.js';
+import { Run } from '../src/verify/run.js';
 import type { ConversationScan, RowPage, StoreScanner } from '../src/verify/scanner.js';
 import type { Maintenance } from '../src/verify/verify.js';
 import type { VerifiedStore } from './verify-backends.js';
@@ -148,6 +156,21 @@ export function runCases(store: VerifiedStore): void {
       const { counts } = await subject.verify({ rate: 1_000, clock });
       expect(nowMs).toBeGreaterThan(0);
       expect((counts.records / nowMs) * 1000).toBeCloseTo(1_000, 0);
+    });
+
+    test('gives back every FSCK_REST_RECORDS records what reading holds on to', async () => {
+      let rests = 0;
+      let records = 0;
+      const count = async (rest: number): Promise<void> => {
+        const run = new Run(DEFAULTS, async () => {
+          rests += 1;
+        });
+        for (records = 0; records < rest; records += 100) await run.took(100);
+      };
+      await count(FSCK_REST_RECORDS - 100);
+      expect(rests).toBe(0);
+      await count(FSCK_REST_RECORDS);
+      expect(rests).toBe(1);
     });
 
     test('ends at the next page when it is told to, and says that it did not finish', async () => {

@@ -53,30 +53,19 @@ interface Waiting {
 }
 
 export class Environment {
-  readonly #db: RootDatabase<Buffer, Buffer>;
+  readonly #options: ReturnType<typeof optionsFor>;
+  #db: RootDatabase<Buffer, Buffer>;
   #waiting: Waiting[] = [];
   #scheduled = false;
   #running: Promise<void> = Promise.resolve();
   #closed = false;
-  readonly #snapshot: Snapshot;
+  #snapshot: Snapshot;
   readonly #flushListeners = new Set<() => void>();
 
   /** Creates `file` (mode 0600) when it is not there. `mapBytes` is address space at first; LMDB doubles it as needed. */
   constructor(file: string, mapBytes: number) {
-    const options = {
-      path: file,
-      noSubdir: true,
-      encoding: 'binary',
-      keyEncoding: 'binary',
-      // A commit resolves when it is on the disk, not before.
-      overlappingSync: false,
-      // Writes are grouped here; lmdb's own grouping leaves a promise unhandled when a commit fails, as on a full disk.
-      eventTurnBatching: false,
-      mapSize: mapBytes,
-      permissionsMode: 0o600,
-      maxDbs: 1,
-    } as const;
-    this.#db = open(options);
+    this.#options = optionsFor(file, mapBytes);
+    this.#db = open(this.#options);
     this.#snapshot = snapshotOf(this.#db);
   }
 
@@ -118,6 +107,17 @@ export class Environment {
     });
     if (failure !== undefined) throw unavailable(operation, failure);
     return outcome();
+  }
+
+  /**
+   * Gives back the memory that reads have mapped, which grows with what was read and counts as the process's own. For one
+   * who reads everything and is alone with it in this process: until it resolves nothing may be read or written.
+   */
+  async remap(): Promise<void> {
+    this.#refuseWhenClosed();
+    await this.#db.close();
+    this.#db = open(this.#options);
+    this.#snapshot = snapshotOf(this.#db);
   }
 
   /** Told after each shared transaction. Answers how to be told no more. */
@@ -205,6 +205,22 @@ export class Environment {
     }
     if (writes.length > 0) faults?.({ operation, index: writes.length, of: writes.length });
   }
+}
+
+function optionsFor(file: string, mapBytes: number) {
+  return {
+    path: file,
+    noSubdir: true,
+    encoding: 'binary',
+    keyEncoding: 'binary',
+    // A commit resolves when it is on the disk, not before.
+    overlappingSync: false,
+    // Writes are grouped here; lmdb's own grouping leaves a promise unhandled when a commit fails, as on a full disk.
+    eventTurnBatching: false,
+    mapSize: mapBytes,
+    permissionsMode: 0o600,
+    maxDbs: 1,
+  } as const;
 }
 
 function snapshotOf(db: RootDatabase<Buffer, Buffer>): Snapshot {

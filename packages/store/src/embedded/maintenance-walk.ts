@@ -1,5 +1,5 @@
 /** Every conversation and every user of an embedded store, in steps from one to the next: nothing is kept in memory. */
-import { FSCK_PAGE_KEYS, LIST_PAGE_SIZE_MAX } from '@qim/proto';
+import { LIST_PAGE_SIZE_MAX } from '@qim/proto';
 import type { ConversationPlace, UserPlace } from '../verify/finding.js';
 import type { Walk, WalkFilter } from '../verify/scanner.js';
 import type { Environment, Snapshot } from './environment.js';
@@ -77,7 +77,7 @@ interface Page<T> {
   readonly walked: number;
 }
 
-/** Pages of at most LIST_PAGE_SIZE_MAX places, after at most FSCK_PAGE_KEYS steps each. */
+/** A page comes after LIST_PAGE_SIZE_MAX steps, whatever they met. */
 function* pages<T>(
   environment: Environment,
   start: Buffer,
@@ -90,7 +90,7 @@ function* pages<T>(
       const places: T[] = [];
       let next: Buffer | undefined = at;
       let walked = 0;
-      while (walked < FSCK_PAGE_KEYS && places.length < LIST_PAGE_SIZE_MAX && next !== undefined) {
+      while (walked < LIST_PAGE_SIZE_MAX && next !== undefined) {
         const taken = step(snapshot, next);
         next = taken?.next;
         if (taken === undefined) break;

@@ -21,17 +21,28 @@ export interface EmbeddedMaintenance {
   close(): Promise<void>;
 }
 
+export interface EmbeddedMaintenanceOptions {
+  /** Nobody else in this process reads or writes the folder: mapped memory may be given back now and then. */
+  readonly alone: boolean;
+}
+
 /** The folder is open as a store already, exclusively where it is to be mended. @throws StoreUnavailable */
-export async function openEmbeddedMaintenance(folder: string): Promise<EmbeddedMaintenance> {
+export async function openEmbeddedMaintenance(folder: string, { alone }: EmbeddedMaintenanceOptions): Promise<EmbeddedMaintenance> {
   const { environment, leave } = await enterFolder(folder, false, EMBEDDED_MAP_BYTES_DEFAULT);
-  return { scanner: new EmbeddedScanner(environment), mender: new EmbeddedMender(environment), close: leave };
+  return { scanner: new EmbeddedScanner(environment, alone), mender: new EmbeddedMender(environment), close: leave };
 }
 
 class EmbeddedScanner implements StoreScanner {
   readonly #environment: Environment;
+  readonly #alone: boolean;
 
-  constructor(environment: Environment) {
+  constructor(environment: Environment, alone: boolean) {
     this.#environment = environment;
+    this.#alone = alone;
+  }
+
+  async rest(): Promise<void> {
+    if (this.#alone) await this.#environment.remap();
   }
 
   conversations(filter: WalkFilter): AsyncIterable<Walk<ConversationPlace>> {

@@ -78,6 +78,11 @@ class RedisScanner implements StoreScanner {
     return { facts: readFactsFrom(facts), member: memberFrom(member) };
   }
 
+  /** Nothing is held. */
+  rest(): Promise<void> {
+    return Promise.resolve();
+  }
+
   async *quarantine(filter: WalkFilter): AsyncGenerator<Walk<Quarantined>> {
     for await (const { keys, done } of scanKeys(this.#deps.connection, QUARANTINE_PATTERN)) {
       for (const key of keys) {

@@ -1,5 +1,5 @@
 /** The course of one verification: what it has counted, how fast it may go, and when it must end. */
-import { EMBEDDED_READ_SLICE } from '@qim/proto';
+import { EMBEDDED_READ_SLICE, FSCK_REST_RECORDS, FSCK_SCATTERED_WEIGHT, LIST_PAGE_SIZE_MAX } from '@qim/proto';
 import { nextTurn } from '../clock.js';
 import type { Finding } from './finding.js';
 import type { VerifyCounts, VerifyOptions, VerifyProgress } from './options.js';
@@ -11,7 +11,9 @@ export class Interrupted extends Error {
 
 export class Run {
   readonly options: VerifyOptions;
+  readonly #rest: () => Promise<void>;
   readonly #startedAt: number;
+  #sinceRest = 0;
   #conversations = 0;
   #users = 0;
   #records = 0;
@@ -22,8 +24,10 @@ export class Run {
   #pass: VerifyProgress['pass'] = 'conversations';
   #done = 0;
 
-  constructor(options: VerifyOptions) {
+  /** `rest`: what is done every FSCK_REST_RECORDS records, while nothing is read. */
+  constructor(options: VerifyOptions, rest: () => Promise<void>) {
     this.options = options;
+    this.#rest = rest;
     this.#startedAt = options.clock.monotonicNow();
   }
 
@@ -38,13 +42,18 @@ export class Run {
     };
   }
 
-  /** @throws Interrupted */
-  async took(records: number): Promise<void> {
+  /** `scattered`: of the records those that were read one here and one there. @throws Interrupted */
+  async took(records: number, scattered = 0): Promise<void> {
     this.#records += records;
     const { rate, clock, signal } = this.options;
     if (rate !== undefined) {
       const aheadMs = (this.#records / rate) * 1000 - (clock.monotonicNow() - this.#startedAt);
       if (aheadMs > 0) await clock.sleep(aheadMs, signal);
+    }
+    this.#sinceRest += records + scattered * FSCK_SCATTERED_WEIGHT;
+    if (this.#sinceRest >= FSCK_REST_RECORDS) {
+      this.#sinceRest = 0;
+      await this.#rest();
     }
     this.#sinceTurn += records + 1;
     if (this.#sinceTurn >= EMBEDDED_READ_SLICE) {
@@ -60,9 +69,11 @@ export class Run {
     this.#done = 0;
   }
 
-  walked(done: number): void {
+  /** One page of a walk over all conversations or users. @throws Interrupted */
+  async walked(done: number): Promise<void> {
     this.#done = done;
     this.#tell();
+    await this.took(0, LIST_PAGE_SIZE_MAX);
   }
 
   conversation(): void {

@@ -169,6 +169,8 @@ export interface StoreScanner {
     place: ConversationPlace,
     userId: UserId,
   ): Promise<{ readonly facts: FactsRead; readonly member: MemberEntry | CorruptReason | undefined }>;
+  /** Called every FSCK_REST_RECORDS records, between two reads: what reading holds on to is given back. */
+  rest(): Promise<void>;
   /** What was put aside, oldest first within a conversation. */
   quarantine(filter: WalkFilter): AsyncIterable<Walk<Quarantined>>;
 }

@@ -5,7 +5,7 @@
  * Beside a running server a finding is told only when it is met again and again; with the store for itself, once is
  * enough.
  */
-import { FSCK_FINDINGS_KEPT_MAX, FSCK_LOOKS, FSCK_REPAIR_ROUNDS_MAX } from '@qim/proto';
+import { FSCK_COMPARED_AT_ONCE, FSCK_FINDINGS_KEPT_MAX, FSCK_LOOKS, FSCK_REPAIR_ROUNDS_MAX } from '@qim/proto';
 import { uuidv7 } from 'uuidv7';
 import type { MessageStore } from '../message/message-store.js';
 import { Collection, confirmed, type Findings, type Found } from './collect.js';
@@ -51,7 +51,7 @@ class Verification {
 
   constructor(maintenance: Maintenance, options: VerifyOptions) {
     this.#maintenance = maintenance;
-    this.#run = new Run(options);
+    this.#run = new Run(options, () => maintenance.scanner.rest());
     this.#context = {
       scanner: maintenance.scanner,
       messages: maintenance.messages,
@@ -81,8 +81,7 @@ class Verification {
   async #walkConversations(filter: WalkFilter): Promise<void> {
     for await (const { found, done } of this.#context.scanner.conversations(filter)) {
       for (const place of found) await this.#conversation(place);
-      this.#run.walked(done);
-      await this.#run.took(0);
+      await this.#run.walked(done);
     }
   }
 
@@ -166,8 +165,7 @@ class Verification {
   async #walkUsers(filter: WalkFilter): Promise<void> {
     for await (const { found, done } of this.#context.scanner.users(filter)) {
       for (const user of found) await this.#user(user);
-      this.#run.walked(done);
-      await this.#run.took(0);
+      await this.#run.walked(done);
     }
   }
 
@@ -186,11 +184,15 @@ class Verification {
     for (const problem of odd) await this.#settle(problem, async () => [problem]);
     const sound: UserEntry[] = [];
     for (const entry of entries) {
+      await this.#run.took(1, 1);
       if ((await checkEntry(this.#context, user, entry)).length === 0) sound.push(entry);
       else await this.#settleAll(async () => checkEntry(this.#context, user, await this.#again(user, entry)));
     }
-    await this.#compare(user, sound);
-    await this.#run.took(entries.length);
+    for (let from = 0; from < sound.length; from += FSCK_COMPARED_AT_ONCE) {
+      const some = sound.slice(from, from + FSCK_COMPARED_AT_ONCE);
+      await this.#compare(user, some);
+      await this.#run.took(0, some.length);
+    }
   }
 
   #again(user: UserPlace, entry: UserEntry): Promise<UserEntry> {
