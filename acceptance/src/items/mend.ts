@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { setTimeout as wait } from 'node:timers/promises';
 import { parseUserId } from '@qim/proto';
 import { type DamageKind, damage } from '@qim/store/testing';
 import { object } from '../api.js';
@@ -53,18 +54,36 @@ interface Case {
   readonly alice: Person;
   readonly bob: Person;
   readonly conversationId: string;
+  /** Of the second message. */
+  readonly conversationSeq: number;
 }
 
-/** Three messages of alice, one kind of damage. */
-async function plant(stage: Stage, kind: DamageKind, planted: Planted): Promise<Case> {
+/** Nothing waits for delivery: what is damaged from now on is met by nobody but who asks. */
+async function delivered(stage: Stage): Promise<void> {
+  for (let waited = 0; waited < DELIVERY_MS_MAX; waited += DELIVERY_POLL_MS) {
+    const metrics = await (await fetch(new URL('/metrics', stage.url))).text();
+    if (/^qim_outbox_entries 0$/m.test(metrics)) return;
+    await wait(DELIVERY_POLL_MS);
+  }
+  throw new Error('the server does not deliver');
+}
+
+const DELIVERY_MS_MAX = 10_000;
+const DELIVERY_POLL_MS = 50;
+
+/** Three messages of alice. */
+async function talk(stage: Stage, kind: DamageKind, planted: Planted): Promise<Case> {
   const alice = await stage.person('alice');
   const bob = await stage.person('bob');
   const { conversationId } = await alice.sayTo(bob.id, 'one');
-  const second = await alice.say(conversationId, 'two '.repeat(1_000));
+  const { conversationSeq } = await alice.say(conversationId, 'two '.repeat(1_000));
   await alice.say(conversationId, 'three');
-  const at = planted.at === 'record' ? recordTarget(conversationId, second.conversationSeq) : target(conversationId);
+  return { kind, planted, alice, bob, conversationId, conversationSeq };
+}
+
+async function plant(stage: Stage, { kind, planted, bob, conversationId, conversationSeq }: Case): Promise<void> {
+  const at = planted.at === 'record' ? recordTarget(conversationId, conversationSeq) : target(conversationId);
   await damage(stage.location, { ...at, userId: parseUserId(bob.id) }, kind);
-  return { kind, planted, alice, bob, conversationId };
 }
 
 /** Events of `qim fsck --json`. */
@@ -120,7 +139,9 @@ export const mended: Item = {
   async run(stage) {
     const kinds = Object.entries(stage.redis === undefined ? PLANTED : { ...PLANTED, ...ON_REDIS }) as [DamageKind, Planted][];
     const cases: Case[] = [];
-    for (const [kind, planted] of kinds) cases.push(await plant(stage, kind, planted));
+    for (const [kind, planted] of kinds) cases.push(await talk(stage, kind, planted));
+    await delivered(stage);
+    for (const each of cases) await plant(stage, each);
     await checkFound(stage, cases);
     await repair(stage);
     for (const each of cases) await checkAnswers(each);
