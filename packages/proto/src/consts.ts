@@ -230,8 +230,8 @@ export const EMBEDDED_PARTITIONS = 1;
 
 /** Keys of one step over a whole Redis: some milliseconds. */
 export const FSCK_PAGE_KEYS = 1_000;
-/** Records after which what reading holds on to is given back: some 80 MB of the embedded store's mapped file. */
-export const FSCK_REST_RECORDS = 10_000;
+/** Records after which what reading holds on to is given back: some 50 MB of the embedded store's mapped file. */
+export const FSCK_REST_RECORDS = 5_000;
 /** As many in a row map no more of a file than one that is read by itself: LMDB's pages, and what the system reads around each. */
 export const FSCK_SCATTERED_WEIGHT = 100;
 /** Entries of one user that the list is asked for at the same time: up to 200 records each, read twice. */
@@ -261,5 +261,7 @@ export const FSCK_PROGRESS_LINE_MS = 10_000;
 export const FSCK_PROGRESS_BAR_MS = 100;
 /** Facts that are made anew do not know which sequences were given last: that many are skipped. */
 export const SEQUENCES_SKIPPED_AFTER_LOSS = 2 ** 20;
+/** Facts that are ahead of the records by more than this were not written by a commit: no failover skips so many. */
+export const SEQUENCE_JUMP_MAX = 2 ** 40;
 /** No conversation is amended so often: a greater number is damage. */
 export const AMENDMENT_NUMBER_MAX = 2 ** 48;

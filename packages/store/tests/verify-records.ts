@@ -1,5 +1,14 @@
 /** Cases of both stores: what of records, index and facts is found beside the kinds of the damage matrix, and how it is mended. */
-import { COMMIT_BATCH_MAX, ControlKind, HistoryVisibility, MessageStatus, MessageType, Role } from '@qim/proto';
+import {
+  COMMIT_BATCH_MAX,
+  ControlKind,
+  HistoryVisibility,
+  MessageStatus,
+  MessageType,
+  Role,
+  SEQUENCE_JUMP_MAX,
+  SEQUENCES_SKIPPED_AFTER_LOSS,
+} from '@qim/proto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { encodeRecord } from '../src/message/codec.js';
 import { type Chat, control, seq, TITLE, text } from '../src/testing/conformance/fixture.js';
@@ -82,6 +91,15 @@ export function recordCases(store: VerifiedStore): void {
       expect([epoch, reservedThrough]).toEqual([2, 9]);
       expect((await chat.say(subject.alice)).conversationSeq).toBe(10);
     });
+  });
+
+  test.each([
+    [5 + SEQUENCE_JUMP_MAX, 5 + SEQUENCE_JUMP_MAX + 1],
+    [5 + SEQUENCE_JUMP_MAX + 1, 5 + SEQUENCES_SKIPPED_AFTER_LOSS + 1],
+  ])(`${store.name}: facts that name %i are believed up to a jump that no failover makes`, async (lastSequence, next) => {
+    await subject.plantFacts(chat, { lastSequence: seq(lastSequence) });
+    await mends('headWrong@5');
+    expect((await chat.say(subject.alice)).conversationSeq).toBe(next);
   });
 
   describe(`${store.name}: the record that takes a place`, () => {
@@ -176,10 +194,18 @@ export function recordCases(store: VerifiedStore): void {
     test('what lies before that which retention left is removed, and not kept', async () => {
       const old = await chat.record(2);
       await chat.messages.retain(chat.tenantId, chat.conversationId, { olderThanMs: undefined, keepNewest: 2 });
-      await subject.plant(chat, { kind: 'record', sequence: seq(2), ...encodeRecord(old) }, { kind: 'index', sequence: seq(2) });
-      await mends('recordLeftOver@2');
+      await subject.plant(chat, { kind: 'record', sequence: seq(2), ...encodeRecord(old) }, { kind: 'index', sequence: seq(3) });
+      await mends('recordLeftOver@2', 'recordLeftOver@3');
       expect(await subject.quarantine(chat)).toEqual([]);
       expect(await chat.page(subject.bob)).toEqual([[4, 5], false]);
+    });
+
+    test('what the facts say was removed, and is there in record and index, was not: the facts are wrong', async () => {
+      await subject.plantFacts(chat, { retainedFrom: seq(4) });
+      await damage('recordTruncated', 2);
+      await mends('recordUnreadable@2', 'retainedFromWrong@5');
+      expect((await subject.facts(chat)).retainedFrom).toBe(1);
+      expect(await chat.page(subject.bob)).toEqual([[1, 2, 3, 4, 5], false]);
     });
   });
 
@@ -209,6 +235,13 @@ export function recordCases(store: VerifiedStore): void {
       await damage('indexKeyMissing', 0);
       await mends('indexMissing');
       expect(await chat.sequences(subject.bob)).toHaveLength(3 * COMMIT_BATCH_MAX + 5);
+    });
+
+    test('say when the newest was committed, and what the facts say is nobody’s guess', async () => {
+      const { committedAtMs } = await chat.record(5);
+      await subject.plantFacts(chat, { lastCommittedAtMs: committedAtMs + 1e12 });
+      await mends('commitTimeWrong@5');
+      expect((await subject.facts(chat)).lastCommittedAtMs).toBe(committedAtMs);
     });
 
     test('past the facts are the newest, and the time of the facts follows', async () => {

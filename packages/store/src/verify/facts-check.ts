@@ -9,6 +9,7 @@ import {
   Role,
   SEQ_MAX,
   SEQ_ZERO,
+  SEQUENCE_JUMP_MAX,
   SEQUENCES_SKIPPED_AFTER_LOSS,
   type UserId,
 } from '@qim/proto';
@@ -37,7 +38,7 @@ export function checkFacts(place: ConversationPlace, before: StoredFacts, after:
       'headWrong',
       `the facts name ${before.lastSequence} as the newest, and the newest record is ${newest}`,
       'the facts name the newest record',
-      (facts) => ({ ...facts, lastSequence, reservedThrough: greater(facts.reservedThrough, facts.lastSequence) }),
+      (facts) => ({ ...facts, lastSequence, reservedThrough: clearOf(facts, newest) }),
       true,
     );
   } else if (newest > after.lastSequence) {
@@ -49,15 +50,24 @@ export function checkFacts(place: ConversationPlace, before: StoredFacts, after:
     const what = `the facts name ${before.previewSequence} as what lists show, and that is ${shown}`;
     say('previewWrong', what, 'the facts name what lists show', (facts) => ({ ...facts, previewSequence: shown }));
   }
-  if (committedAtMs > after.lastCommittedAtMs) {
-    const what = `the newest record was committed at ${committedAtMs}, the facts say ${after.lastCommittedAtMs}`;
+  const { first, firstPrev = SEQ_ZERO } = digest;
+  if (first !== undefined && first < before.retainedFrom) {
+    const retainedFrom = parseConversationSeq(firstPrev + 1);
+    const what = `the facts say that what is before ${before.retainedFrom} was removed, and there is a record ${first}`;
+    say('retainedFromWrong', what, 'the facts name where the records begin', (facts) => ({ ...facts, retainedFrom }));
+  }
+  const sameHead = digest.newestKnown && newest === before.lastSequence;
+  if (committedAtMs > after.lastCommittedAtMs || (sameHead && committedAtMs !== before.lastCommittedAtMs)) {
+    const what = `the newest record was committed at ${committedAtMs}, the facts say ${before.lastCommittedAtMs}`;
     say('commitTimeWrong', what, 'the facts have its time', (facts) => ({ ...facts, lastCommittedAtMs: committedAtMs }));
   }
   return problems;
 }
 
-function greater(a: ConversationSeq, b: ConversationSeq): ConversationSeq {
-  return a > b ? a : b;
+/** Past what may have been given. A number that no conversation reaches was given to nobody. */
+function clearOf({ lastSequence, reservedThrough }: StoredFacts, newest: ConversationSeq): ConversationSeq {
+  const given = lastSequence - newest <= SEQUENCE_JUMP_MAX ? lastSequence : newest + SEQUENCES_SKIPPED_AFTER_LOSS;
+  return parseConversationSeq(Math.max(reservedThrough, given));
 }
 
 export interface Remains {

@@ -2,11 +2,14 @@
 import { ControlKind, type ConversationSeq, type ConversationSettings, type MessageRecord, MessageType, SEQ_ZERO } from '@qim/proto';
 
 export class RecordDigest {
+  first: ConversationSeq | undefined;
   /** Where the conversation begins: what the first record names as the one before it. */
   firstPrev: ConversationSeq | undefined;
   newest: ConversationSeq = SEQ_ZERO;
   /** Of the newest that can be read; 0: none. */
   committedAtMs = 0;
+  /** The newest can be read. */
+  newestKnown = false;
   /** The newest that is not Control; 0: none. */
   newestShown: ConversationSeq = SEQ_ZERO;
   /** A record that cannot be read may be a newer one that lists show. */
@@ -17,8 +20,10 @@ export class RecordDigest {
   settings: ConversationSettings | undefined;
 
   take(record: MessageRecord): void {
+    this.first ??= record.conversationSeq;
     this.firstPrev ??= record.prevSequence;
     this.newest = record.conversationSeq;
+    this.newestKnown = true;
     this.committedAtMs = record.committedAtMs;
     if (record.type !== MessageType.Control) {
       this.newestShown = record.conversationSeq;
@@ -32,8 +37,10 @@ export class RecordDigest {
   }
 
   takeUnknown(sequence: ConversationSeq): void {
+    this.first ??= sequence;
     this.firstPrev ??= SEQ_ZERO;
     this.newest = sequence;
+    this.newestKnown = false;
     this.shownUnknown = true;
   }
 }

@@ -49,7 +49,9 @@ export class RowJudge {
   take(row: DecodedRow): Problem[] {
     const { facts } = this.#input;
     const { content } = row;
-    if (facts !== undefined && row.sequence < facts.retainedFrom) return [this.#leftOver(row, 'it lies before what retention left', false)];
+    // Retention takes record and index member in one step: what still has both was not removed, and the facts are wrong.
+    const removed = facts !== undefined && row.sequence < facts.retainedFrom && !(row.indexed && row.record !== undefined);
+    if (removed) return [this.#leftOver(row, 'it lies before what retention left', this.#input.indexGone)];
     if (content.kind === 'whole') return [...this.#decide(content.record), ...this.#takeWhole(row, content.record, content.bodyApart)];
     if (content.kind === 'broken' && content.reason === 'unsupportedVersion' && !this.#input.context.newerIsDamage) {
       return [...this.#decide(undefined), ...this.#takeNewer(row)];
@@ -197,6 +199,13 @@ export class RowJudge {
     return [...aside(context, finding, 'a record', row.record), ...aside(context, finding, 'a body', body)];
   }
 
+  /** The facts know the newest one's; of others it is that of the record before, or after it: times never go back. */
+  #timeOf(sequence: ConversationSeq, next: MessageRecord | undefined): number {
+    const { facts } = this.#input;
+    if (facts !== undefined && (sequence === facts.lastSequence || (this.#last ?? next) === undefined)) return facts.lastCommittedAtMs;
+    return this.#last?.committedAtMs ?? next?.committedAtMs ?? 0;
+  }
+
   /** A Deleted record takes its place, and is the record before the next one from here on. */
   #replace(item: Undecided, next: MessageRecord | undefined): Problem {
     const { context, place, facts } = this.#input;
@@ -207,7 +216,7 @@ export class RowJudge {
       place,
       sequence,
       prevSequence: this.#last?.sequence ?? SEQ_ZERO,
-      committedAtMs: this.#last?.committedAtMs ?? next?.committedAtMs ?? facts?.lastCommittedAtMs ?? 0,
+      committedAtMs: this.#timeOf(sequence, next),
       wasControl: facts !== undefined && sequence > facts.previewSequence,
       known: broken?.known,
     });
