@@ -152,6 +152,8 @@ export const STORE_RECONNECT_PAUSE_MS_MAX = 1_000;
 export const COMMIT_HINTS_MAX = 16 * 1024;
 /** Entries set aside per partition: evidence for people, the oldest make room. */
 export const OUTBOX_POISON_MAX = 10_000;
+/** Of what lies aside, read at once: for a person's eyes. */
+export const OUTBOX_POISON_READ_MAX = 1_000;
 /** Tombstones of conversations long left that one more leaving clears away: bounded work for each. */
 export const TOMBSTONES_CLEARED_MAX = 16;
 /** Outbox entries read at once by the owner of a partition. */

@@ -236,7 +236,10 @@ describe('the outbox', () => {
     expect(poison).toEqual([{ partition: 0, entryId: '2', reason: 'the entry cannot be read' }]);
     expect(await backend.store.outbox.setAside(lease, '2', 'unreadable')).toBe(true);
     expect(await backend.store.outbox.backlog()).toMatchObject({ entries: 2, poison: 1 });
-    expect((await linesOf(Table.Poison))[0]).toContain('{"entry":"garbage","reason":"unreadable"}');
+    const [stored] = await linesOf(Table.Poison);
+    expect(stored).toContain('{"entry":"garbage","reason":"unreadable","atMs":');
+    const aside = { partition: 0, entryId: '2', reason: 'unreadable', about: undefined };
+    expect(await backend.store.outbox.poison(1)).toMatchObject([aside]);
   });
 
   test('a wait ends when the store is closed', async () => {

@@ -176,6 +176,9 @@ describe('an entry that cannot be understood', () => {
     expect(poison.map(({ reason }) => reason)).toEqual(garbage.map(([reason]) => reason));
     for (const { entryId, reason } of poison) expect(await outbox.setAside(lease, entryId, reason)).toBe(true);
     expect(await outbox.backlog()).toMatchObject({ entries: 1, poison: garbage.length });
+    const aside = await outbox.poison(garbage.length + 1);
+    expect(aside.map(({ reason, about }) => [reason, about])).toEqual(garbage.map(([reason]) => [reason, undefined]).reverse());
+    expect(aside.map(({ entryId }) => entryId)).toEqual(poison.map(({ entryId }) => entryId).reverse());
     const [first = []] = await raw.sendCommand<[Buffer, Buffer[]][]>(['XRANGE', poisonKey, '-', '+']);
     expect(first[1]?.map(String)).toEqual(['entryId', poison[0]?.entryId, 'reason', 'unknown kind', ...(garbage[0]?.[1] ?? [])]);
   });

@@ -6,10 +6,11 @@
  * acknowledged comes again, before anything newer.
  */
 import { assert, OUTBOX_BATCH_MAX, SEQ_MAX } from '@qim/proto';
-import type { Outbox, OutboxBatch, OutboxEntry, OutboxLease } from '../outbox/outbox.js';
+import type { Outbox, OutboxBatch, OutboxEntry, OutboxLease, PoisonEntry } from '../outbox/outbox.js';
 import type { Environment, FaultHook, Snapshot, Write } from './environment.js';
 import { everythingUnder, leaseCounter, outboxCounter, outboxEntry, outboxPrefix, Table } from './keys.js';
 import { decodeOutboxValue, encodeOutboxValue, type OutboxValue } from './outbox-value.js';
+import { decodePoison, encodePoison } from './poison-value.js';
 import { counterFrom, counterValue } from './values.js';
 
 interface Ownership {
@@ -130,11 +131,24 @@ export class EmbeddedOutbox implements Outbox {
       const from = outboxEntry(Table.Outbox, lease.partition, number);
       const value = snapshot.get(from);
       if (value === undefined) return [];
-      const poison = Buffer.from(JSON.stringify({ entry: value.toString('latin1'), reason }), 'utf8');
+      const poison = encodePoison({ entry: value.toString('latin1'), reason, atMs: this.#options.now() });
       return [
         { key: outboxEntry(Table.Poison, lease.partition, number), value: poison },
         { key: from, value: undefined },
       ];
+    });
+  }
+
+  async poison(limit: number): Promise<readonly PoisonEntry[]> {
+    return this.#options.environment.read((snapshot) => {
+      const found: PoisonEntry[] = [];
+      for (let partition = 0; partition < this.partitionCount && found.length < limit; partition += 1) {
+        const range = everythingUnder(outboxPrefix(Table.Poison, partition));
+        for (const key of snapshot.keys(range, limit - found.length, 'descending')) {
+          found.push({ partition, entryId: String(counterFrom(key.subarray(-8))), ...decodePoison(snapshot.get(key)) });
+        }
+      }
+      return found;
     });
   }
 

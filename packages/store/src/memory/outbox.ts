@@ -1,6 +1,6 @@
 /** The outbox of the reference model: a list for each partition, and a lease with a token that rises. */
 import { assert, OUTBOX_BATCH_MAX } from '@qim/proto';
-import type { Outbox, OutboxEntry, OutboxLease } from '../outbox/outbox.js';
+import type { Outbox, OutboxEntry, OutboxLease, PoisonEntry } from '../outbox/outbox.js';
 import type { MemoryPartition, MemoryState } from './state.js';
 
 export function memoryOutbox(state: MemoryState): Outbox {
@@ -50,9 +50,14 @@ export function memoryOutbox(state: MemoryState): Outbox {
     async setAside(lease, entryId, reason) {
       const partition = owned(state, lease);
       if (partition === undefined) return false;
+      const about = aboutOf(partition.entries.find(({ entry }) => entry.entryId === entryId)?.entry);
       partition.entries = partition.entries.filter(({ entry }) => entry.entryId !== entryId);
-      partition.poison.set(entryId, reason);
+      partition.poison.set(entryId, { partition: lease.partition, entryId, reason, setAsideAtMs: now(), about });
       return true;
+    },
+
+    async poison(limit) {
+      return partitions.flatMap((partition) => [...partition.poison.values()].reverse()).slice(0, limit);
     },
 
     async backlog() {
@@ -62,6 +67,12 @@ export function memoryOutbox(state: MemoryState): Outbox {
       return { entries: waiting.length, oldestMs: waiting.length === 0 ? 0 : now() - oldest, poison };
     },
   };
+}
+
+function aboutOf(entry: OutboxEntry | undefined): PoisonEntry['about'] {
+  if (entry === undefined) return undefined;
+  const { kind, tenantId, conversationId, conversationSeq } = entry;
+  return { kind, tenantId, conversationId, conversationSeq };
 }
 
 function partitionAt({ partitions }: MemoryState, index: number): MemoryPartition {

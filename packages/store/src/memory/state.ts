@@ -3,7 +3,7 @@ import type { ConversationId, ConversationSeq, MessageRecord, TenantId, UserId }
 import type { DedupEntry } from '../message/dedup-entry.js';
 import type { StoredFacts } from '../message/facts.js';
 import type { MemberEntry } from '../message/summary.js';
-import type { OutboxEntry } from '../outbox/outbox.js';
+import type { OutboxEntry, PoisonEntry } from '../outbox/outbox.js';
 
 export interface MemoryConversation {
   facts: StoredFacts;
@@ -24,7 +24,8 @@ export interface MemoryPartition {
   /** Number of the last entry that the present owner has read. */
   readThrough: number;
   entries: { readonly entry: OutboxEntry; readonly number: number; readonly atMs: number }[];
-  readonly poison: Map<string, string>;
+  /** By entryId, in the order in which they were set aside. */
+  readonly poison: Map<string, PoisonEntry>;
 }
 
 const PARTITIONS = 4;

@@ -7,12 +7,18 @@
  * may throw `StoreUnavailable`.
  */
 import type { ConversationId, ConversationSeq, TenantId } from '@qim/proto';
+import type { CommitRequest } from '../message/message-store.js';
 
 /**
  * created: the first record of a new conversation; committed: any other message; amended: a record was rewritten;
- * membership: a Control record with joins or leaves.
+ * membership: a Control record with joins, leaves or a new role.
  */
 export type OutboxKind = 'created' | 'committed' | 'amended' | 'membership';
+
+/** Of a commit to a conversation that exists. */
+export function outboxKind(change: CommitRequest['change']): OutboxKind {
+  return change === undefined || change.kind === 'title' || change.kind === 'settings' ? 'committed' : 'membership';
+}
 
 /** Ids and sequences, never content. */
 export interface OutboxEntry {
@@ -35,6 +41,19 @@ export interface OutboxBatch {
   readonly entries: readonly OutboxEntry[];
   /** Entries that could not be understood; the owner sets them aside. */
   readonly poison: readonly { readonly partition: number; readonly entryId: string; readonly reason: string }[];
+}
+
+/** What lies aside. */
+export interface PoisonEntry {
+  readonly partition: number;
+  /** As the outbox gave it. */
+  readonly entryId: string;
+  /** A stable word for an operator, such as `CorruptRecord recordUnreadable`; never content. */
+  readonly reason: string;
+  /** Unix milliseconds by the store's clock; 0: it was not written down. */
+  readonly setAsideAtMs: number;
+  /** What it was about; undefined: that could not be understood. */
+  readonly about: Pick<OutboxEntry, 'kind' | 'tenantId' | 'conversationId' | 'conversationSeq'> | undefined;
 }
 
 export interface Outbox {
@@ -62,6 +81,9 @@ export interface Outbox {
 
   /** Moves one that cannot be handled out of the way, with the reason. False: the lease was lost. Cost: 1. */
   setAside(lease: OutboxLease, entryId: string, reason: string): Promise<boolean>;
+
+  /** What lies aside, the newest of each partition first, at most `limit` (1..OUTBOX_POISON_READ_MAX) in all. Cost: 1. */
+  poison(limit: number): Promise<readonly PoisonEntry[]>;
 
   /** Entries waiting, and how long the oldest has waited (0 when none). For metrics. Cost: 1. */
   backlog(): Promise<{ readonly entries: number; readonly oldestMs: number; readonly poison: number }>;

@@ -13,6 +13,7 @@ import { unavailable } from '../errors.js';
 import type { OutboxLease } from '../outbox/outbox.js';
 import { type Command, isWrongType, type RedisConnection, type Reply, replyCode } from './connection.js';
 import type { RedisContext } from './context.js';
+import { fieldsOf, type StoredEntry } from './outbox-entry.js';
 import { createGroups, OUTBOX_GROUP } from './outbox-groups.js';
 import { asArray, asNumber, asOptionalText, asText } from './replies.js';
 
@@ -22,13 +23,6 @@ const FIRST = '0-0';
 const NEW = '>';
 /** One is enough unless it overtakes the read; a connection that hangs fails by its own timeout. */
 const UNBLOCK_TRIES_MAX = 100;
-
-/** One entry as it is stored; undefined fields: it is pending but was removed from the stream. */
-export interface StoredEntry {
-  readonly partition: number;
-  readonly entryId: string;
-  readonly fields: ReadonlyMap<string, string> | undefined;
-}
 
 interface Place {
   readonly lease: OutboxLease;
@@ -182,10 +176,4 @@ function take(places: readonly Place[], reply: Reply): StoredEntry[] {
 function streamOf(reply: Reply): [string, readonly Reply[]] {
   const [key, entries] = asArray(reply);
   return [asText(key), asArray(entries)];
-}
-
-function fieldsOf(reply: readonly Reply[]): ReadonlyMap<string, string> {
-  const fields = new Map<string, string>();
-  for (let i = 0; i + 1 < reply.length; i += 2) fields.set(asText(reply[i]), asText(reply[i + 1]));
-  return fields;
 }

@@ -1,17 +1,15 @@
 /** The Outbox on Redis: a stream and a lease per partition. */
-import { isQimError, OUTBOX_POISON_MAX, parseConversationId, parseConversationSeq, parseTenantId } from '@qim/proto';
+import { OUTBOX_POISON_MAX } from '@qim/proto';
 import { unavailable } from '../errors.js';
-import { Malformed } from '../message/bytes.js';
 import { parseDecimal } from '../message/decimal.js';
-import type { Outbox, OutboxBatch, OutboxEntry, OutboxKind, OutboxLease } from '../outbox/outbox.js';
+import type { Outbox, OutboxBatch, OutboxEntry, OutboxLease, PoisonEntry } from '../outbox/outbox.js';
 import { type Argument, type Command, isWrongType, type RedisConnection, type Reply } from './connection.js';
 import type { RedisContext } from './context.js';
+import { parseEntry, poisonFrom, writtenAt } from './outbox-entry.js';
 import { OUTBOX_GROUP } from './outbox-groups.js';
-import { OutboxReader, type StoredEntry } from './outbox-reader.js';
+import { OutboxReader } from './outbox-reader.js';
 import { asArray, asNumber, asOptionalText, asText } from './replies.js';
 import type { ScriptName } from './scripts.js';
-
-const KINDS: ReadonlySet<string> = new Set<OutboxKind>(['created', 'committed', 'amended', 'membership']);
 
 export class RedisOutbox implements Outbox {
   readonly partitionCount: number;
@@ -70,6 +68,14 @@ export class RedisOutbox implements Outbox {
     const moved = (await this.#run('outbox-set-aside', [lease, outbox, poison], args)) === 1;
     if (moved) await this.#settled({ partition, token }, [entryId]);
     return moved;
+  }
+
+  async poison(limit: number): Promise<readonly PoisonEntry[]> {
+    const { keys, connection } = this.#context;
+    const partitions = Array.from({ length: this.partitionCount }, (_, partition) => partition);
+    const newest = partitions.map((each): Command => ['XREVRANGE', keys.outbox(each).poison, '+', '-', 'COUNT', String(limit)]);
+    const replies = (await connection.pipeline(newest)).map(rightType);
+    return replies.flatMap((reply, partition) => asArray(reply).map((entry) => poisonFrom(partition, entry))).slice(0, limit);
   }
 
   async backlog(): Promise<{ readonly entries: number; readonly oldestMs: number; readonly poison: number }> {
@@ -132,29 +138,4 @@ export class RedisOutbox implements Outbox {
 function rightType(reply: Reply): Reply {
   if (isWrongType(reply)) throw unavailable('a key of the outbox has a wrong type', reply);
   return reply;
-}
-
-/** When an entry was written, by the server's clock: the first half of its id, in Unix milliseconds. */
-function writtenAt(entryId: string): number {
-  return Number(entryId.slice(0, entryId.indexOf('-')));
-}
-
-/** The entry, or why it cannot be understood. */
-function parseEntry({ partition, entryId, fields }: StoredEntry): OutboxEntry | string {
-  if (fields === undefined) return 'the entry was removed while it was pending';
-  const kind = fields.get('k') ?? '';
-  if (!KINDS.has(kind)) return 'unknown kind';
-  try {
-    return {
-      partition,
-      entryId,
-      kind: kind as OutboxKind,
-      tenantId: parseTenantId(parseDecimal(fields.get('t'))),
-      conversationId: parseConversationId(fields.get('c') ?? ''),
-      conversationSeq: parseConversationSeq(parseDecimal(fields.get('s'))),
-    };
-  } catch (error) {
-    if (error instanceof Malformed || isQimError(error)) return 'malformed ids';
-    throw error;
-  }
 }

@@ -3,7 +3,7 @@
  *
  * The partitions belong to the whole store: these cases run one after the other, and each begins with `drained`.
  */
-import type { ConversationId } from '@qim/proto';
+import { type ConversationId, OUTBOX_POISON_READ_MAX } from '@qim/proto';
 import { expect, vi } from 'vitest';
 import type { Outbox, OutboxEntry, OutboxLease } from '../../outbox/outbox.js';
 import { type Fixture, TENANT, TITLE } from './fixture.js';
@@ -148,6 +148,10 @@ export const entries: Cases = {
     if (bad === undefined || lease === undefined) throw new Error('three entries were read');
     expect(await outbox.setAside(lease, bad.entryId, 'a reason')).toBe(true);
     expect(await outbox.backlog()).toMatchObject({ entries: 2, poison: before + 1 });
+    const aside = (await outbox.poison(OUTBOX_POISON_READ_MAX)).find(({ entryId }) => entryId === bad.entryId);
+    const { partition, entryId, ...about } = bad;
+    expect(aside).toEqual({ partition, entryId, reason: 'a reason', setAsideAtMs: expect.any(Number), about });
+    expect(await outbox.poison(1)).toHaveLength(1);
     await releaseAll(outbox, leases);
     const later = await acquireAll(outbox, 'later');
     const again = await readAll(outbox, later);
