@@ -30,7 +30,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await reader.close();
-  proxy.close();
+  await proxy.close();
   raw.destroy();
   await backend.close();
 });

@@ -214,7 +214,7 @@ describe('a server that fails', () => {
     await refusedWith(behind.ping(), 'StoreUnavailable');
     proxy.before = () => {};
     await vi.waitFor(() => behind.ping(), { timeout: 5_000, interval: 20 });
-    proxy.close();
+    await proxy.close();
   });
 
   test('by ending gives StoreUnavailable at once, and what was acknowledged is there when it is back', async () => {
