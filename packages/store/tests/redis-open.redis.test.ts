@@ -1,8 +1,10 @@
 import { createServer, type Socket } from 'node:net';
 import { isQimError, SEQ_ZERO, STORE_COMMANDS_WAITING_MAX } from '@qim/proto';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { type Command, RedisConnection } from '../src/redis/connection.js';
+import { parseAddress } from '../src/redis/address.js';
+import type { Command } from '../src/redis/connection.js';
 import { DEPLOYMENT_KEY, KeySpace } from '../src/redis/keys.js';
+import { NodeConnection } from '../src/redis/node-connection.js';
 import { openRedisStore, type RedisStoreOptions } from '../src/redis/open.js';
 import type { Store } from '../src/store.js';
 import { Fixture, refusedWith, TENANT } from '../src/testing/conformance/fixture.js';
@@ -148,14 +150,31 @@ describe('a deployment', () => {
 });
 
 describe('the address', () => {
-  test.each(['http://127.0.0.1', 'redis://', 'redis:', 'redis://host/db', 'no address', 'redis+cluster://a,b', 'redis://:secret@:1'])(
-    '%s is refused, and not repeated',
-    async (url) => {
-      const error: unknown = await openRedisStore(url).catch((thrown: unknown) => thrown);
-      expect(error).toMatchObject({ code: 'InvalidArgument', detail: { field: 'store' } });
-      expect(JSON.stringify(error) + String(error)).not.toContain('secret');
-    },
-  );
+  test.each([
+    'http://127.0.0.1',
+    'redis://',
+    'redis:',
+    'redis://host/db',
+    'no address',
+    'redis://a,b',
+    'redis://a:65536',
+    'redis://:secret@:1',
+    'redis://:secret%@a',
+    'redis+cluster://a,b/3',
+    'redis+cluster://:secret@a,b:0',
+    'redis+cluster://:secret@a,,b',
+  ])('%s is refused, and not repeated', async (url) => {
+    const error: unknown = await openRedisStore(url).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: 'InvalidArgument', detail: { field: 'store' } });
+    expect(JSON.stringify(error) + String(error)).not.toContain('secret');
+  });
+
+  test('takes the password from elsewhere, and not from two places', async () => {
+    await start({ args: ['--requirepass', 'p@ss/word'] });
+    await (await open({ password: 'p@ss/word' })).ping();
+    const twice = server.url.replace('//', '//:secret@');
+    await refusedWith(openRedisStore(twice, { password: 'p@ss/word' }), 'InvalidArgument');
+  });
 
   test('may name user, password and database, and the password is never shown', async () => {
     await start({ args: ['--requirepass', 'p@ss/word'] });
@@ -286,7 +305,7 @@ describe('a server that fails', () => {
   });
 
   test('to take any more commands than may wait refuses the next pipeline as a whole', async () => {
-    const connection = await RedisConnection.open({ url: server.url, name: 'test', timeoutMs: 10_000 });
+    const connection = await NodeConnection.open({ address: parseAddress(server.url), name: 'test', timeoutMs: 10_000 });
     try {
       const many = (count: number): Command[] => Array.from({ length: count }, () => ['PING']);
       const full = connection.pipeline(many(STORE_COMMANDS_WAITING_MAX));

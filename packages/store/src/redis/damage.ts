@@ -7,7 +7,9 @@ import { sequenceFromBytes, sequenceToBytes } from '../message/bytes.js';
 import type { FactField } from '../message/facts.js';
 import { CONVERSATION_DAMAGE_KINDS, type ConversationTarget, type DamageKind, type DamageTarget } from '../testing/damage-kinds.js';
 import { damagedBody, damagedRecord } from '../testing/damaged-bytes.js';
-import { type Command, RedisConnection } from './connection.js';
+import { parseAddress } from './address.js';
+import { openConnection } from './connect.js';
+import type { Command, RedisConnection } from './connection.js';
 import { bucketOf, type ConversationKeys, DEPLOYMENT_KEY, KeySpace } from './keys.js';
 import { asArray, asBuffer, asDecimal, toBuffer } from './replies.js';
 
@@ -33,11 +35,11 @@ async function change(
   { tenantId, conversationId }: ConversationTarget,
   plan: (connection: RedisConnection, keys: ConversationKeys) => Promise<Command[]>,
 ): Promise<void> {
-  const connection = await RedisConnection.open({ url, name: 'qim-damage', timeoutMs: STORE_COMMAND_TIMEOUT_MS });
+  const connection = await openConnection({ address: parseAddress(url), name: 'qim-damage', timeoutMs: STORE_COMMAND_TIMEOUT_MS });
   try {
     const keys = new KeySpace(asDecimal(await connection.call('HGET', DEPLOYMENT_KEY, 'partitions')));
     const commands = await plan(connection, keys.conversation(tenantId, conversationId));
-    await connection.pipeline([['MULTI'], ...commands, ['EXEC']]);
+    await connection.atomically(commands);
   } finally {
     await connection.close();
   }

@@ -62,8 +62,8 @@ export async function readBucket(connection: RedisConnection, keys: Conversation
   const members: Command = inOrder
     ? ['ZRANGEBYLEX', keys.history, lexBound(from), lexBound(through)]
     : ['ZMSCORE', keys.history, ...sequences.map((seq) => toBuffer(sequenceToBytes(seq)))];
-  const commands: Command[] = [['MULTI'], members, ['HGETALL', keys.records(bucket)], ['HKEYS', keys.bodies(bucket)], ['EXEC']];
-  const [index, records, bodies] = asArray((await connection.pipeline(commands)).at(-1));
+  const commands: Command[] = [members, ['HGETALL', keys.records(bucket)], ['HKEYS', keys.bodies(bucket)]];
+  const [index, records, bodies] = await connection.atomically(commands);
   const rows = new Map<number, Row>();
   const row = (sequence: ConversationSeq): Row => {
     const known = rows.get(sequence) ?? { sequence, indexed: false, score: 0, record: undefined, hasBody: false };
@@ -88,7 +88,7 @@ export async function readRange(
   const sequences = Array.from({ length: through - from + 1 }, (_, i) => parseConversationSeq(from + i));
   const records = bucketRead((bucket) => keys.records(bucket), sequences);
   const members: Command = ['ZRANGEBYLEX', keys.history, lexBound(from), lexBound(through)];
-  const [index, ...rest] = asArray((await connection.pipeline([['MULTI'], members, ...records.commands, ['EXEC']])).at(-1));
+  const [index, ...rest] = await connection.atomically([members, ...records.commands]);
   const indexed = new Set(membersIn(index).map(([sequence]) => sequence));
   const values = records.valuesFrom(rest);
   return sequences.flatMap((sequence, i): StoredRow[] => {

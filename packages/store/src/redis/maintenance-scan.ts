@@ -133,8 +133,13 @@ export class RedisConversationScan implements ConversationScan {
   async whole(sequence: ConversationSeq): Promise<{ readonly record: Uint8Array | undefined; readonly body: Uint8Array | undefined }> {
     const [records, bodies] = [this.#keys.records(bucketOf(sequence)), this.#keys.bodies(bucketOf(sequence))];
     const field = String(sequence);
-    const replies = await this.#connection.pipeline([['MULTI'], ['HGET', records, field], ['HGET', bodies, field], ['EXEC']]);
-    const [record, body] = asArray(replies.at(-1)).map((reply) => (isWrongType(reply) ? undefined : asOptionalBuffer(reply)));
+    const commands: Command[] = [
+      ['HGET', records, field],
+      ['HGET', bodies, field],
+    ];
+    const [record, body] = (await this.#connection.atomically(commands)).map((reply) =>
+      isWrongType(reply) ? undefined : asOptionalBuffer(reply),
+    );
     return { record, body };
   }
 

@@ -5,7 +5,8 @@ import type { ConversationPlace, UserPlace } from '../verify/finding.js';
 import type { StoreMender } from '../verify/mender.js';
 import { decodeQuarantined } from '../verify/quarantine.js';
 import type { Quarantined, StoreScanner, UserEntry, Walk, WalkFilter } from '../verify/scanner.js';
-import { RedisConnection } from './connection.js';
+import { parseAddress } from './address.js';
+import { openConnection } from './connect.js';
 import { DEPLOYMENT_KEY, KeySpace, userKeys } from './keys.js';
 import { readFactsFrom } from './maintenance-facts.js';
 import { QUARANTINE_PATTERN, quarantinePlace } from './maintenance-keys.js';
@@ -23,8 +24,12 @@ export interface RedisMaintenance {
 }
 
 /** @throws StoreUnavailable when there is no answer, or no qim store there: nothing is made */
-export async function openRedisMaintenance(url: string): Promise<RedisMaintenance> {
-  const connection = await RedisConnection.open({ url, name: 'qim-fsck', timeoutMs: STORE_COMMAND_TIMEOUT_MS });
+export async function openRedisMaintenance(url: string, options: { readonly password?: string } = {}): Promise<RedisMaintenance> {
+  const connection = await openConnection({
+    address: parseAddress(url, options.password),
+    name: 'qim-fsck',
+    timeoutMs: STORE_COMMAND_TIMEOUT_MS,
+  });
   try {
     const partitions = Number(asOptionalText(await connection.call('HGET', DEPLOYMENT_KEY, 'partitions')));
     if (!Number.isInteger(partitions) || partitions < 1) throw noStore();

@@ -55,8 +55,7 @@ export async function readMessages(
   if (reader !== undefined && stored.member === undefined) return hidden;
   let messages = messagesOf(place, stored);
   if (isDamage(messages)) {
-    const replies = await connection.pipeline([['MULTI'], ...read.commands, ['EXEC']]);
-    stored = read.storedFrom(asArray(replies.at(-1)));
+    stored = read.storedFrom(await connection.atomically(read.commands));
     if (reader !== undefined && stored.member === undefined) return hidden;
     messages = messagesOf(place, stored);
   }
@@ -143,8 +142,7 @@ export async function readAtomically(
 ): Promise<readonly { readonly record: RecordBytes; readonly body: RecordBytes }[]> {
   const records = bucketRead((bucket) => keys.records(bucket), sequences);
   const bodies = bucketRead((bucket) => keys.bodies(bucket), sequences);
-  const replies = await connection.pipeline([['MULTI'], ...records.commands, ...bodies.commands, ['EXEC']]);
-  const found = asArray(replies.at(-1));
+  const found = await connection.atomically([...records.commands, ...bodies.commands]);
   const bodyBytes = bodies.valuesFrom(found.slice(records.commands.length));
   return records.valuesFrom(found).map((record, i) => ({ record, body: bodyBytes[i] }));
 }

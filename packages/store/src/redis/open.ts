@@ -6,7 +6,8 @@
 import { invalidArgument, STORE_COMMAND_TIMEOUT_MS } from '@qim/proto';
 import { systemNow } from '../clock.js';
 import type { Store, StoreOptions } from '../store.js';
-import { describeUrl, RedisConnection } from './connection.js';
+import { describeAddress, parseAddress } from './address.js';
+import { openConnection } from './connect.js';
 import type { RedisContext } from './context.js';
 import { inspectServer, joinDeployment } from './deployment.js';
 import { RedisDirectory } from './directory.js';
@@ -20,6 +21,8 @@ import { WeekGuess } from './week-guess.js';
 export { openRedisMaintenance } from './maintenance.js';
 
 export interface RedisStoreOptions extends StoreOptions {
+  /** In place of one in the URL. */
+  readonly password?: string;
   /** Commit partitions, 1..COMMIT_PARTITIONS_MAX. Absent: those that the deployment has, or the default for a new one. */
   readonly partitions?: number;
   /** Refuses a server whose acknowledgements are worth no more than its memory. */
@@ -36,11 +39,11 @@ export interface RedisStoreOptions extends StoreOptions {
  * @throws InvalidArgument (field `store` or `partitions`): what to change, never a password. StoreUnavailable: no answer
  */
 export async function openRedisStore(url: string, options: RedisStoreOptions = {}): Promise<Store> {
-  const place = describeUrl(url);
+  const address = parseAddress(url, options.password);
   const { observer = {}, now = systemNow, commandTimeoutMs: timeoutMs = STORE_COMMAND_TIMEOUT_MS } = options;
   const offset = options.clockOffsetMs ?? 0;
   const clockOffsetMs = typeof offset === 'number' ? () => offset : offset;
-  const connection = await RedisConnection.open({ url, name: 'qim', timeoutMs, onRoundTrip: () => observer.roundTrip?.() });
+  const connection = await openConnection({ address, name: 'qim', timeoutMs, onRoundTrip: () => observer.roundTrip?.() });
   try {
     const { product, ackDurability, clockAheadMs } = await inspectServer(connection, now);
     if (options.requireDurable === true && ackDurability === 'memory') {
@@ -52,13 +55,13 @@ export async function openRedisStore(url: string, options: RedisStoreOptions = {
     await createGroups(connection, keys.allOutboxes());
     const weeks = new WeekGuess(now, clockAheadMs + clockOffsetMs());
     const context: RedisContext = { connection, scripts, keys, weeks, observer, now, clockOffsetMs };
-    const outbox = new RedisOutbox(context, () => RedisConnection.open({ url, name: 'qim-outbox', timeoutMs }));
+    const outbox = new RedisOutbox(context, () => connection.dedicated('qim-outbox'));
     return {
       messages: new RedisMessageStore(context),
       directory: new RedisDirectory(context),
       outbox,
       ackDurability,
-      description: `${product} at ${place}`,
+      description: `${product} at ${describeAddress(address)}`,
       ping: async () => void (await connection.call('PING')),
       close: async () => {
         await outbox.close();

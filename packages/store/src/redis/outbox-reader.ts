@@ -99,7 +99,7 @@ export class OutboxReader {
     const leases = places.map(({ lease }): Command => ['HMGET', this.#context.keys.outbox(lease.partition).lease, 'token', 'untilMs']);
     // In one write with the read, but not waiting for it: whom to wake when the signal fires.
     const clientId = waitMs > 0 ? this.#connection.call('CLIENT', 'ID').then(asNumber) : undefined;
-    const work = this.#connection.pipeline([read, ['TIME'], ...leases], waitMs);
+    const work = this.#connection.pipeline([read, ['TIME'], ...leases], { extraMs: waitMs });
     const [reply = null, time, ...found] = clientId === undefined ? await work : await this.#untilAborted(work, clientId, signal);
     const nowMs = serverMs(time) + this.#context.clockOffsetMs();
     const standing = places.filter((place, i) => stands(place.lease, found[i], nowMs));

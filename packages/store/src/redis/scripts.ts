@@ -64,7 +64,8 @@ export class Scripts {
 
   /** Sends all of them to the server. Cost: 1. @throws StoreUnavailable */
   async load(): Promise<void> {
-    await this.#connection.pipeline([...this.#loaded.values()].map(({ text }) => ['SCRIPT', 'LOAD', text]));
+    const commands = [...this.#loaded.values()].map(({ text }): Command => ['SCRIPT', 'LOAD', text]);
+    await Promise.all((await this.#connection.primaries()).map((primary) => primary.pipeline(commands)));
   }
 
   /** The reply of one call, a WRONGTYPE that it met included. Cost: 1. @throws StoreUnavailable */
@@ -77,16 +78,16 @@ export class Scripts {
   async runAll(name: ScriptName, calls: readonly ScriptCall[]): Promise<readonly Reply[]> {
     const script = this.#loaded.get(name);
     assert(script !== undefined, 'all scripts are loaded');
-    const commands = calls.map((call): Command => {
+    const parts = calls.map((call): Argument[] => {
       assert(call.keys.length === SCRIPT_KEYS[name], `${name} gets the keys that its header lists`);
-      return ['EVALSHA', script.sha1, String(call.keys.length), ...call.keys, ...call.args];
+      return [String(call.keys.length), ...call.keys, ...call.args];
     });
-    const replies = await this.#connection.pipeline(commands);
-    const forgotten = commands.filter((_, i) => isNoScript(replies[i]));
+    const replies = await this.#connection.pipeline(parts.map((part): Command => ['EVALSHA', script.sha1, ...part]));
+    const forgotten = parts.filter((_, i) => isNoScript(replies[i]));
     if (forgotten.length === 0) return replies;
-    // A script that is not there ran for none of these, so running them now is their first time.
-    const [, ...again] = await this.#connection.pipeline([['SCRIPT', 'LOAD', script.text], ...forgotten]);
-    const rest = again.values();
+    // A script that is not there ran for none of these, so running them now is their first time. With its text, because
+    // a Cluster may have moved the key to yet another server.
+    const rest = (await this.#connection.pipeline(forgotten.map((part): Command => ['EVAL', script.text, ...part]))).values();
     return replies.map((reply) => (isNoScript(reply) ? (rest.next().value ?? null) : reply));
   }
 }
