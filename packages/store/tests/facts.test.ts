@@ -1,6 +1,6 @@
 import { ConversationKind, HistoryVisibility, Role, SEQ_MAX } from '@qim/proto';
 import { describe, expect, test } from 'vitest';
-import { flagBits, flagsOf, formatViewEntry, parseViewEntry, ViewState } from '../src/directory/view-entry.js';
+import { changedFlags, flagsOf, formatViewEntry, parseViewEntry, ViewState } from '../src/directory/view-entry.js';
 import { keyPart } from '../src/key-part.js';
 import { sequenceFromBytes, sequenceToBytes } from '../src/message/bytes.js';
 import {
@@ -148,9 +148,10 @@ describe('a view entry', () => {
   );
 
   test('has four flags', () => {
-    for (let bits = 0; bits < 16; bits += 1) expect(flagBits(flagsOf(bits))).toBe(bits);
-    expect(flagsOf(1 | 8)).toEqual({ pinned: true, muted: false, hidden: false, markedUnread: true });
-    expect(flagsOf(2 | 4)).toEqual({ pinned: false, muted: true, hidden: true, markedUnread: false });
+    for (let bits = 0; bits < 16; bits += 2) expect(changedFlags(0, flagsOf(bits, false))).toBe(bits);
+    expect(flagsOf(8, true)).toEqual({ pinned: true, muted: false, hidden: false, markedUnread: true });
+    // The pins say what is pinned, and not the bit.
+    expect(flagsOf(1 | 2 | 4, false)).toEqual({ pinned: false, muted: true, hidden: true, markedUnread: false });
   });
 });
 

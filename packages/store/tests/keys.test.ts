@@ -60,6 +60,7 @@ describe('keys of a user', () => {
       read: 'read:{alice}',
       view: 'view:{alice}',
       left: 'left:{alice}',
+      pins: 'pins:{alice}',
     });
     expect(userKeys(T7, ALICE).conversations).toBe('convs:{7:alice}');
     expect(groupRequestKey(T7, ALICE, 2_900)).toBe('groupreq:{7:alice}:2900');

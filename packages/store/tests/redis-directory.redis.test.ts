@@ -176,7 +176,7 @@ describe('a hidden conversation', () => {
     expect(await listed()).toEqual([]);
     await directory.touch(TENANT, chat(1), [bob], { conversationSeq: seq(9), activityAtMs: 2_001 });
     const { views } = await directory.page(TENANT, bob, 10, undefined);
-    expect(views).toMatchObject([{ flags: { hidden: false, pinned: true, muted: false, markedUnread: false } }]);
+    expect(views).toMatchObject([{ flags: { hidden: false, pinned: false, muted: false, markedUnread: false } }]);
   });
 
   test('comes back with a new join', async () => {

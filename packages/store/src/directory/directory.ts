@@ -26,17 +26,31 @@ export interface ConversationView {
   readonly flags: ConversationFlags;
 }
 
+/** Absent ones stay as they are. Pinning shows a hidden conversation, and hiding unpins: both at once is the caller's fault. */
+export type FlagsChange = Partial<ConversationFlags>;
+
 export interface DirectoryPage {
-  /** By last activity, newest first; equal times by conversation id, descending. */
+  /**
+   * Pinned ones first, the newest pin first; then the others by last activity, newest first, equal times by conversation id,
+   * descending.
+   */
   readonly views: readonly ConversationView[];
   /** Undefined: this was the last page. */
   readonly next: DirectoryCursor | undefined;
 }
 
-/** After this entry. Conversations that move while one pages may be met twice, and never lost to a list by id. */
+/**
+ * After this entry. Conversations that move, or are unpinned, while one pages may be met twice, and never lost to a list by
+ * id: one that is pinned after the first page stands where its activity puts it until the list is read anew.
+ */
 export interface DirectoryCursor {
+  /** Of a pinned one: when it was pinned. */
   readonly activityAtMs: number;
   readonly conversationId: ConversationId;
+  /** The entry is among the pinned ones. */
+  readonly pinned?: boolean;
+  /** Pins made until then are among the pinned ones of this list; absent: there were none. */
+  readonly pinsThroughMs?: number;
 }
 
 export interface JoinedUser {
@@ -72,6 +86,21 @@ export interface Directory {
    * the head. Without a view it is kept for when the join arrives; a leave and a later join keep it. Cost: 1.
    */
   clear(tenantId: TenantId, userId: UserId, conversationId: ConversationId, upToSeq: ConversationSeq): Promise<ConversationSeq>;
+
+  /**
+   * Changes the flags that are named, for all devices of the user; returns what now holds. Hiding takes the conversation
+   * out of the list until activity past `head`, and unpins it; pinning brings a hidden one back, as `hidden: false` does, at
+   * the time of `head`. A leave unpins and keeps the others. Undefined: the user does not have it. Cost: 1.
+   *
+   * @throws ResourceLimit (PINS_MAX pins already); nothing was written
+   */
+  setFlags(
+    tenantId: TenantId,
+    userId: UserId,
+    conversationId: ConversationId,
+    change: FlagsChange,
+    head: Activity,
+  ): Promise<ConversationFlags | undefined>;
 
   /**
    * Moves the conversation up in the lists of users who have it; never brings back what a user left; never moves it

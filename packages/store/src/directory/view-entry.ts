@@ -5,9 +5,9 @@
 import { type ConversationSeq, parseConversationSeq } from '@qim/proto';
 import { Malformed } from '../message/bytes.js';
 import { parseDecimals } from '../message/decimal.js';
-import type { ConversationFlags } from './directory.js';
+import type { ConversationFlags, FlagsChange } from './directory.js';
 
-/** Bit field. */
+/** Bit field. Whether a conversation is pinned is said by the pins alone: the bit is not written, and not read. */
 export const ViewFlag = { Pinned: 1, Muted: 2, Hidden: 4, MarkedUnread: 8, All: 15 } as const;
 
 /** Tombstone: the user left; kept so that what arrives late does not bring the conversation back. */
@@ -54,20 +54,18 @@ export function parseViewEntry(text: string): ViewEntry | 'viewUnreadable' {
   }
 }
 
-export function flagsOf(bits: number): ConversationFlags {
+export function flagsOf(bits: number, pinned: boolean): ConversationFlags {
   return {
-    pinned: (bits & ViewFlag.Pinned) !== 0,
+    pinned,
     muted: (bits & ViewFlag.Muted) !== 0,
     hidden: (bits & ViewFlag.Hidden) !== 0,
     markedUnread: (bits & ViewFlag.MarkedUnread) !== 0,
   };
 }
 
-export function flagBits(flags: ConversationFlags): number {
-  return (
-    (flags.pinned ? ViewFlag.Pinned : 0) |
-    (flags.muted ? ViewFlag.Muted : 0) |
-    (flags.hidden ? ViewFlag.Hidden : 0) |
-    (flags.markedUnread ? ViewFlag.MarkedUnread : 0)
-  );
+/** The bits after a change. Pinning shows what was hidden. */
+export function changedFlags(bits: number, { pinned, muted, hidden, markedUnread }: FlagsChange): number {
+  const set = (flag: number, on: boolean | undefined, before: number) => (on === undefined ? before : on ? before | flag : before & ~flag);
+  const shown = pinned === true ? false : hidden;
+  return set(ViewFlag.Muted, muted, set(ViewFlag.Hidden, shown, set(ViewFlag.MarkedUnread, markedUnread, bits)));
 }

@@ -2,9 +2,28 @@
  * The directory on LMDB. A user's list is an ordered key space, so that a page is one range; beside it stand the time
  * under which each conversation is listed, the view and the read mark. Each user's change is a plan of its own.
  */
-import { type ConversationId, type ConversationSeq, parseConversationSeq, SEQ_ZERO, type TenantId, type UserId } from '@qim/proto';
-import type { Activity, ConversationView, Directory, DirectoryCursor, DirectoryPage, JoinedUser } from '../directory/directory.js';
-import { flagsOf, formatViewEntry, parseViewEntry, type ViewEntry, ViewFlag, ViewState } from '../directory/view-entry.js';
+import {
+  type ConversationId,
+  type ConversationSeq,
+  PINS_MAX,
+  parseConversationSeq,
+  resourceLimit,
+  SEQ_ZERO,
+  type TenantId,
+  type UserId,
+} from '@qim/proto';
+import type {
+  Activity,
+  ConversationFlags,
+  ConversationView,
+  Directory,
+  DirectoryCursor,
+  DirectoryPage,
+  FlagsChange,
+  JoinedUser,
+} from '../directory/directory.js';
+import { cursorAt, nextPinTime, type Pin, pagePins } from '../directory/pages.js';
+import { changedFlags, flagsOf, formatViewEntry, parseViewEntry, type ViewEntry, ViewFlag, ViewState } from '../directory/view-entry.js';
 import { Malformed } from '../message/bytes.js';
 import { parseDecimal } from '../message/decimal.js';
 import type { Environment, FaultHook, Snapshot, Write } from './environment.js';
@@ -42,14 +61,19 @@ export class EmbeddedDirectory implements Directory {
   async page(tenantId: TenantId, userId: UserId, limit: number, cursor: DirectoryCursor | undefined): Promise<DirectoryPage> {
     const keys = new UserKeys(tenantId, userId);
     const { start, end } = everythingUnder(keys.listPrefix);
-    const before = cursor === undefined ? end : keys.list(cursor.activityAtMs, cursor.conversationId);
     return this.#options.environment.read((snapshot) => {
-      const listed = snapshot.keys({ start, end: before }, limit + 1, 'descending');
-      const positions = listed.slice(0, limit).flatMap((key) => positionOf(keys, key));
+      const { throughMs, following, first, among } = pagePins(pinsOf(snapshot, keys), cursor);
+      const pinned = following.map(({ conversationId, pinnedAtMs }) => cursorAt(pinnedAtMs, conversationId, true, throughMs));
+      const before = cursor === undefined || among ? end : keys.list(cursor.activityAtMs, cursor.conversationId);
+      // One more than is shown, and those that are left out because they came first.
+      const listed = snapshot.keys({ start, end: before }, limit + 1 + first.size, 'descending');
+      const others = listed.map((key) => positionOf(keys, key)).filter((at) => at === undefined || !first.has(at.conversationId));
+      const places = [...pinned, ...others.map((at) => at && cursorAt(at.activityAtMs, at.conversationId, false, throughMs))];
+      const positions = places.slice(0, limit).filter((place) => place !== undefined);
       const views = positions.map(({ conversationId }) => viewOf(snapshot, keys, conversationId, UNREADABLE));
       return {
         views: views.filter((view) => view !== undefined),
-        next: listed.length > limit ? positions.at(-1) : undefined,
+        next: places.length > limit ? positions.at(-1) : undefined,
       };
     });
   }
@@ -88,6 +112,35 @@ export class EmbeddedDirectory implements Directory {
     });
   }
 
+  setFlags(
+    tenantId: TenantId,
+    userId: UserId,
+    conversationId: ConversationId,
+    change: FlagsChange,
+    head: Activity,
+  ): Promise<ConversationFlags | undefined> {
+    const keys = new UserKeys(tenantId, userId);
+    return this.#write<ConversationFlags | undefined>('setFlags', (snapshot) => {
+      const listed = snapshot.get(keys.listedAt(conversationId)) !== undefined;
+      const before = storedView(snapshot, keys, conversationId) ?? (listed ? UNREADABLE : undefined);
+      if (before?.state !== ViewState.Listed) return { result: undefined, writes: [] };
+      const pins = pinsOf(snapshot, keys);
+      const was = pins.some((pin) => pin.conversationId === conversationId);
+      const pinned = change.hidden === true ? false : (change.pinned ?? was);
+      if (pinned && !was && pins.length >= PINS_MAX) throw resourceLimit('pinned conversations', PINS_MAX);
+      const flags = changedFlags(before.flags, change);
+      const hiddenSeq = change.hidden === true ? head.conversationSeq : before.hiddenSeq;
+      const writes = [viewWrite(keys, conversationId, { ...before, flags, hiddenSeq })];
+      if ((flags & ViewFlag.Hidden) !== 0) writes.push(...unlistWrites(snapshot, keys, conversationId));
+      else if ((before.flags & ViewFlag.Hidden) !== 0) writes.push(...listWrites(snapshot, keys, conversationId, head.activityAtMs));
+      if (pinned !== was) {
+        const value = pinned ? counterValue(nextPinTime(pins, this.#options.now())) : undefined;
+        writes.push({ key: keys.pin(conversationId), value });
+      }
+      return { result: flagsOf(flags, pinned), writes };
+    });
+  }
+
   async touch(tenantId: TenantId, conversationId: ConversationId, userIds: readonly UserId[], activity: Activity): Promise<void> {
     await this.#forEach('touch', userIds, (snapshot, userId) => {
       const keys = new UserKeys(tenantId, userId);
@@ -109,7 +162,7 @@ export class EmbeddedDirectory implements Directory {
       // The same join again moves it up; a later join or leave stands.
       if (known && (before.state !== ViewState.Listed || before.memberSeq > joinedSeq)) return [];
       const listed = listWrites(snapshot, keys, conversationId, activity.activityAtMs);
-      if (known) return listed;
+      if (known) return (before.flags & ViewFlag.Hidden) === 0 ? listed : [];
       // What the user cleared and chose before leaving holds after coming back.
       const { clearedSeq, hiddenSeq, flags } = before ?? UNREADABLE;
       const kept = { clearedSeq, hiddenSeq, flags: flags & ~ViewFlag.Hidden };
@@ -129,6 +182,7 @@ export class EmbeddedDirectory implements Directory {
       return [
         viewWrite(keys, conversationId, tombstone),
         { key: keys.tombstone(weekOf(this.#options.now()), conversationId), value: NOTHING },
+        { key: keys.pin(conversationId), value: undefined },
         ...unlistWrites(snapshot, keys, conversationId),
       ];
     });
@@ -161,12 +215,12 @@ export class EmbeddedDirectory implements Directory {
   }
 }
 
-/** Of a key of the list. None for a key that no code of ours wrote. */
-function positionOf(keys: UserKeys, key: Buffer): DirectoryCursor[] {
+/** Of a key of the list. Undefined for a key that no code of ours wrote. */
+function positionOf(keys: UserKeys, key: Buffer): DirectoryCursor | undefined {
   const at = keys.listPrefix.length;
   const conversationId = conversationIdFrom(key.subarray(at + TIME_BYTES));
-  if (conversationId === undefined) return [];
-  return [{ conversationId, activityAtMs: counterFrom(key.subarray(at, at + TIME_BYTES)) }];
+  if (conversationId === undefined) return undefined;
+  return { conversationId, activityAtMs: counterFrom(key.subarray(at, at + TIME_BYTES)) };
 }
 
 /** Undefined: there is none, or it cannot be read. */
@@ -187,7 +241,18 @@ function viewOf(
   if (view?.state !== ViewState.Listed) return undefined;
   const { joinedSeq, visibleFrom, clearedSeq, memberSeq } = view;
   const readSeq = readMark(snapshot, keys, conversationId);
-  return { conversationId, readSeq, joinedSeq, visibleFrom, clearedSeq, memberSeq, flags: flagsOf(view.flags) };
+  const pinned = snapshot.get(keys.pin(conversationId)) !== undefined;
+  return { conversationId, readSeq, joinedSeq, visibleFrom, clearedSeq, memberSeq, flags: flagsOf(view.flags, pinned) };
+}
+
+/** At most PINS_MAX, in no order. */
+function pinsOf(snapshot: Snapshot, keys: UserKeys): Pin[] {
+  const { start, end } = everythingUnder(keys.pinPrefix);
+  return snapshot.keys({ start, end }, PINS_MAX).flatMap((key) => {
+    const conversationId = conversationIdFrom(key.subarray(keys.pinPrefix.length));
+    const value = snapshot.get(key);
+    return conversationId === undefined || value === undefined ? [] : [{ conversationId, pinnedAtMs: counterFrom(value) }];
+  });
 }
 
 /** A mark that cannot be read counts as none: more is shown as unread then, never less. */

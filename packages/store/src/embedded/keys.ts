@@ -43,6 +43,8 @@ export const Table = {
   /** By week: whose tombstone may go. */
   Tombstone: 't',
   GroupRequest: 'g',
+  /** By conversation: when the user pinned it. */
+  Pin: 'i',
 } as const;
 export type Table = (typeof Table)[keyof typeof Table];
 
@@ -205,6 +207,14 @@ export class UserKeys {
 
   readMark(conversationId: ConversationId): Buffer {
     return key(Table.ReadMark, this.#ids, keyPart(conversationId));
+  }
+
+  get pinPrefix(): Buffer {
+    return prefix(Table.Pin, this.#ids);
+  }
+
+  pin(conversationId: ConversationId): Buffer {
+    return key(Table.Pin, this.#ids, keyPart(conversationId));
   }
 
   tombstone(week: number, conversationId: ConversationId): Buffer {

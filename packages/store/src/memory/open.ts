@@ -25,7 +25,7 @@ export function openMemoryStore(options: StoreOptions = {}): MemoryStore {
   const state = new MemoryState(options.now ?? (() => 1));
   return {
     messages: memoryMessageStore(state, options.observer ?? {}),
-    directory: memoryDirectory(),
+    directory: memoryDirectory(state.now),
     outbox: memoryOutbox(state),
     ackDurability: 'memory',
     description: 'memory of this process',

@@ -4,15 +4,27 @@ import {
   type ConversationSeq,
   DEDUP_WEEK_MS,
   isQimError,
+  PINS_MAX,
   parseConversationId,
   parseConversationSeq,
+  resourceLimit,
   SEQ_ZERO,
   type TenantId,
   TOMBSTONES_CLEARED_MAX,
   type UserId,
 } from '@qim/proto';
-import type { Activity, ConversationView, Directory, DirectoryCursor, DirectoryPage, JoinedUser } from '../directory/directory.js';
-import { flagsOf, parseViewEntry, type ViewEntry, ViewState } from '../directory/view-entry.js';
+import type {
+  Activity,
+  ConversationFlags,
+  ConversationView,
+  Directory,
+  DirectoryCursor,
+  DirectoryPage,
+  FlagsChange,
+  JoinedUser,
+} from '../directory/directory.js';
+import { cursorAt } from '../directory/pages.js';
+import { changedFlags, flagsOf, parseViewEntry, type ViewEntry, ViewFlag, ViewState } from '../directory/view-entry.js';
 import { unavailable } from '../errors.js';
 import { Malformed } from '../message/bytes.js';
 import { parseDecimal } from '../message/decimal.js';
@@ -24,7 +36,9 @@ import type { ScriptCall, ScriptName } from './scripts.js';
 
 /** As long as de-duplication entries live, so that a retry of what came before the leave finds the tombstone. */
 const TOMBSTONE_MS = 2 * DEDUP_WEEK_MS;
-const PAGE_FIELDS = 4;
+const PAGE_FIELDS = 5;
+/** What `user-page` says of an entry's place. */
+const AMONG_PINS = 2;
 const SEQ_ONE = parseConversationSeq(1);
 
 /** The member entry decides anyway; this only lets the conversation be listed, or found to be damaged. */
@@ -46,33 +60,34 @@ export class RedisDirectory implements Directory {
   }
 
   async page(tenantId: TenantId, userId: UserId, limit: number, cursor: DirectoryCursor | undefined): Promise<DirectoryPage> {
-    const { conversations, read, view } = userKeys(tenantId, userId);
-    let after = cursor === undefined ? ['', ''] : [String(cursor.activityAtMs), cursor.conversationId];
+    const { conversations, read, view, pins } = userKeys(tenantId, userId);
+    let after = pageArguments(cursor);
     for (;;) {
-      const reply = await this.#run('user-page', [conversations, read, view], [String(limit), ...after]);
-      const [more, ...fields] = asArray(reply);
-      const entries = listedEntries(fields);
+      const reply = await this.#run('user-page', [conversations, read, view, pins], [String(limit), ...after, String(PINS_MAX)]);
+      const [more, pinsThrough, ...fields] = asArray(reply);
+      const through = asText(pinsThrough);
+      const entries = listedEntries(fields, Number(through));
       const last = entries.at(-1)?.cursor;
       if (more !== 1 || last !== undefined) {
         return { views: entries.flatMap(({ shown }) => shown ?? []), next: more === 1 ? last : undefined };
       }
       // Nothing but names that are no ids: there is no cursor among them to go on from, but a place.
-      after = [asText(fields[fields.length - PAGE_FIELDS + 1]), asText(fields[fields.length - PAGE_FIELDS])];
+      const [place, name, activity] = fields.slice(-PAGE_FIELDS);
+      after = [place === AMONG_PINS ? '1' : '0', asText(activity), asText(name), through];
     }
   }
 
   async view(tenantId: TenantId, userId: UserId, conversationId: ConversationId): Promise<ConversationView | undefined> {
-    const { read, view } = userKeys(tenantId, userId);
-    const replies = await this.#context.connection.pipeline([
-      ['MULTI'],
+    const { read, view, pins } = userKeys(tenantId, userId);
+    const replies = await this.#context.connection.atomically([
       ['HGET', read, conversationId],
       ['HGET', view, conversationId],
-      ['EXEC'],
+      ['ZSCORE', pins, conversationId],
     ]);
-    const [mark, entry] = asArray(replies[3]).map(rightType);
+    const [mark, entry, pin] = replies.map(rightType);
     if (entry === null) return undefined;
     const parsed = readView(entry) ?? UNREADABLE_VIEW;
-    return parsed.state === ViewState.Tombstone ? undefined : viewOf(conversationId, readMark(mark), parsed);
+    return parsed.state === ViewState.Tombstone ? undefined : viewOf(conversationId, readMark(mark), parsed, pin !== null);
   }
 
   async raiseRead(tenantId: TenantId, userId: UserId, conversationId: ConversationId, readSeq: ConversationSeq): Promise<ConversationSeq> {
@@ -82,6 +97,27 @@ export class RedisDirectory implements Directory {
 
   async clear(tenantId: TenantId, userId: UserId, conversationId: ConversationId, upToSeq: ConversationSeq): Promise<ConversationSeq> {
     return asSequence(await this.#run('user-clear', [userKeys(tenantId, userId).view], [conversationId, String(upToSeq)]));
+  }
+
+  async setFlags(
+    tenantId: TenantId,
+    userId: UserId,
+    conversationId: ConversationId,
+    change: FlagsChange,
+    head: Activity,
+  ): Promise<ConversationFlags | undefined> {
+    const { conversations, view, pins } = userKeys(tenantId, userId);
+    const pin = change.pinned === undefined ? '' : change.pinned ? '1' : '0';
+    const bits = [changedFlags(0, change), ViewFlag.All & ~changedFlags(ViewFlag.All, change)].map(String);
+    const limits = [String(PINS_MAX), String(this.#context.clockOffsetMs())];
+    const args = [conversationId, ...bits, pin, String(head.conversationSeq), String(head.activityAtMs), ...limits];
+    const reply = await this.#run('user-flags', [conversations, view, pins], args);
+    if (!Array.isArray(reply)) {
+      if (asText(reply) === 'full') throw resourceLimit('pinned conversations', PINS_MAX);
+      return undefined;
+    }
+    const [flags, pinned] = reply;
+    return flagsOf(Number(flags), pinned === 1);
   }
 
   async touch(tenantId: TenantId, conversationId: ConversationId, userIds: readonly UserId[], activity: Activity): Promise<void> {
@@ -107,8 +143,8 @@ export class RedisDirectory implements Directory {
     const limits = [String(this.#context.clockOffsetMs()), String(TOMBSTONE_MS), String(TOMBSTONES_CLEARED_MAX)];
     const args = [conversationId, String(memberSeq), ...limits];
     const calls = userIds.map((userId) => {
-      const { conversations, view, left } = userKeys(tenantId, userId);
-      return { keys: [conversations, view, left], args };
+      const { conversations, view, left, pins } = userKeys(tenantId, userId);
+      return { keys: [conversations, view, left, pins], args };
     });
     await this.#runAll('user-leave', calls);
   }
@@ -148,16 +184,24 @@ interface ListedEntry {
   readonly shown: ConversationView | undefined;
 }
 
+/** Arguments 2 to 5 of user-page. */
+function pageArguments(cursor: DirectoryCursor | undefined): string[] {
+  if (cursor === undefined) return ['0', '', '', ''];
+  const { activityAtMs, conversationId, pinned, pinsThroughMs } = cursor;
+  return [pinned ? '1' : '0', String(activityAtMs), conversationId, String(pinsThroughMs ?? 0)];
+}
+
 /** From the fields of user-page. A name that is no conversation id is passed over: there is nothing to list. */
-function listedEntries(fields: readonly Reply[]): ListedEntry[] {
+function listedEntries(fields: readonly Reply[], pinsThroughMs: number): ListedEntry[] {
   const entries: ListedEntry[] = [];
   for (let i = 0; i < fields.length; i += PAGE_FIELDS) {
-    const [name, activity, mark, entry] = fields.slice(i, i + PAGE_FIELDS);
+    const [place, name, activity, mark, entry] = fields.slice(i, i + PAGE_FIELDS);
     const conversationId = conversationIdFrom(asText(name));
     if (conversationId === undefined) continue;
     const view = readView(entry) ?? UNREADABLE_VIEW;
-    const shown = view.state === ViewState.Tombstone ? undefined : viewOf(conversationId, readMark(mark), view);
-    entries.push({ cursor: { activityAtMs: Number(asText(activity)), conversationId }, shown });
+    const shown = view.state === ViewState.Tombstone ? undefined : viewOf(conversationId, readMark(mark), view, place !== 0);
+    const cursor = cursorAt(Number(asText(activity)), conversationId, place === AMONG_PINS, pinsThroughMs);
+    entries.push({ cursor, shown });
   }
   return entries;
 }
@@ -190,7 +234,7 @@ function readMark(reply: Reply | undefined): ConversationSeq {
   }
 }
 
-function viewOf(conversationId: ConversationId, readSeq: ConversationSeq, entry: ViewEntry): ConversationView {
+function viewOf(conversationId: ConversationId, readSeq: ConversationSeq, entry: ViewEntry, pinned: boolean): ConversationView {
   const { joinedSeq, visibleFrom, clearedSeq, memberSeq, flags } = entry;
-  return { conversationId, readSeq, joinedSeq, visibleFrom, clearedSeq, memberSeq, flags: flagsOf(flags) };
+  return { conversationId, readSeq, joinedSeq, visibleFrom, clearedSeq, memberSeq, flags: flagsOf(flags, pinned) };
 }

@@ -156,11 +156,12 @@ export interface UserKeys {
   readonly read: string;
   readonly view: string;
   readonly left: string;
+  readonly pins: string;
 }
 
 export function userKeys(tenantId: TenantId, userId: UserId): UserKeys {
   const tag = userTag(tenantId, userId);
-  return { conversations: `convs:${tag}`, read: `read:${tag}`, view: `view:${tag}`, left: `left:${tag}` };
+  return { conversations: `convs:${tag}`, read: `read:${tag}`, view: `view:${tag}`, left: `left:${tag}`, pins: `pins:${tag}` };
 }
 
 /** `week` as in `ConversationKeys.dedup`. */

@@ -38,7 +38,7 @@ if state then
   end
   if newer == 0 then
     -- The same join again.
-    if state == '1' then
+    if state == '1' and math.floor(flags / HIDDEN) % 2 == 0 then
       redis.call('ZADD', conversations, 'GT', activity, conversation)
     end
     return tonumber(state)

@@ -5,6 +5,7 @@ KEYS
   1  conversations  zset  conversation -> last activity in Unix milliseconds
   2  view           hash  conversation -> view entry (user-join)
   3  left           zset  conversation -> when its tombstone was written, in Unix milliseconds
+  4  pins           zset  conversation -> when it was pinned, in Unix milliseconds
 
 ARGV
   1  conversation
@@ -20,13 +21,14 @@ Atomicity  all keys are read before the first write
 Cost       O(log n + clear_max)
 Called by  directory.ts, leave()
 ]]
-local conversations, view_key, left_key = KEYS[1], KEYS[2], KEYS[3]
+local conversations, view_key, left_key, pins = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local conversation, sequence = ARGV[1], ARGV[2]
 local time = redis.call('TIME')
 local now_ms = time[1] * 1000 + math.floor(time[2] / 1000) + tonumber(ARGV[3])
 
 local entry = redis.call('HGET', view_key, conversation)
 redis.call('ZSCORE', conversations, conversation)
+redis.call('ZSCORE', pins, conversation)
 local since = string.format('%.0f', now_ms - tonumber(ARGV[4]))
 local old = redis.call('ZRANGEBYSCORE', left_key, '-inf', '(' .. since, 'LIMIT', 0, ARGV[5])
 local joined, visible, cleared, hidden, member, flags, state
@@ -44,5 +46,6 @@ if #old > 0 then
 end
 redis.call('HSET', view_key, conversation, tombstone)
 redis.call('ZREM', conversations, conversation)
+redis.call('ZREM', pins, conversation)
 redis.call('ZADD', left_key, string.format('%.0f', now_ms), conversation)
 return 1

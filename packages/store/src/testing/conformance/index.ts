@@ -9,6 +9,7 @@ import { admission, creating, sequencing, storing } from './commit.js';
 import { damageCases, damageElsewhere } from './damage.js';
 import { deduplication } from './dedup.js';
 import { groupRequests, joinsAndLeaves, paging, readMarks } from './directory.js';
+import { flags, pins } from './flags.js';
 import { history, singleReads } from './history.js';
 import { membership } from './membership.js';
 import { entries, leasing, waiting } from './outbox.js';
@@ -52,6 +53,8 @@ export function directoryConformance(backend: BackendUnderTest): void {
     pages: paging,
     'read marks': readMarks,
     clearing,
+    flags,
+    pins,
     'group requests': groupRequests,
   });
 }
