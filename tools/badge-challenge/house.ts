@@ -61,6 +61,7 @@ class EmbeddedHouse implements House {
       memberIds: [parseUserId('bob')],
       historyVisibility: HistoryVisibility.FromJoining,
       onlyAdminsPost: false,
+      readReceipts: false,
     });
   }
 

@@ -142,6 +142,7 @@ export class DeviceWorld {
       memberIds: [this.#caller(1).userId],
       historyVisibility,
       onlyAdminsPost: false,
+      readReceipts: false,
     };
     this.#group = await this.#writer.createGroup(this.#caller(0), made);
     for (const deed of deeds) {

@@ -16,6 +16,7 @@ import {
   parseMessageId,
   parseUserId,
   type ReplyTo,
+  Role,
   SEQ_MAX,
   type UserId,
 } from '@qim/proto';
@@ -95,8 +96,17 @@ export function editInput(request: EditMessageRequest): EditMessageInput {
   };
 }
 
+/** At creation: unspecified is FROM_JOINING. */
 export function historyVisibility(value: number): HistoryVisibility {
-  if (value === 0 || value === HistoryVisibility.FromJoining) return HistoryVisibility.FromJoining;
-  if (value === HistoryVisibility.All) return value;
+  return value === 0 ? HistoryVisibility.FromJoining : namedHistoryVisibility(value);
+}
+
+export function role(value: number): Role {
+  if (value === Role.Member || value === Role.Admin || value === Role.Owner) return value;
+  throw invalidArgument('role', 'ROLE_MEMBER, ROLE_ADMIN or ROLE_OWNER');
+}
+
+export function namedHistoryVisibility(value: number): HistoryVisibility {
+  if (value === HistoryVisibility.FromJoining || value === HistoryVisibility.All) return value;
   throw invalidArgument('historyVisibility', 'HISTORY_VISIBILITY_FROM_JOINING or HISTORY_VISIBILITY_ALL');
 }

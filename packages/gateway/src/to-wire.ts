@@ -106,8 +106,8 @@ function wireControl(control: Control): WireControl {
   }
 }
 
-function wireSettings({ historyVisibility, onlyAdminsPost }: ConversationSettings) {
-  return create(ConversationSettingsSchema, { historyVisibility, onlyAdminsPost });
+function wireSettings({ historyVisibility, onlyAdminsPost, readReceipts = false }: ConversationSettings) {
+  return create(ConversationSettingsSchema, { historyVisibility, onlyAdminsPost, readReceipts });
 }
 
 /** All that is told of a duplicate whose record is gone, or is not the caller's to see any more. */

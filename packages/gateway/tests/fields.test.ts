@@ -82,6 +82,8 @@ function bodyOf(method: string, path: string): JsonObject {
       return { conversationId: group, memberIds: ['dan'] };
     case 'ConversationService/RemoveMember':
       return { conversationId: group, userId: 'nobody' };
+    case 'ConversationService/SetRole':
+      return { conversationId: group, userId: 'nobody', role: 'ROLE_ADMIN' };
     case 'AdminService/MintToken':
       return { userId: 'alice' };
     case 'SessionService/ListConversations':

@@ -60,8 +60,6 @@ export const UNBUILT_METHODS: ReadonlySet<MethodName> = new Set<MethodName>([
   'qim.v1.SessionService/MarkAllRead',
   'qim.v1.SessionService/GetTotals',
   'qim.v1.SessionService/SetConversationFlags',
-  'qim.v1.ConversationService/SetRole',
-  'qim.v1.ConversationService/UpdateConversation',
   'qim.v1.ProfileService/SetProfile',
   'qim.v1.ProfileService/GetProfiles',
   'qim.v1.EventService/SetTyping',

@@ -48,6 +48,8 @@ export interface ConversationSettings {
   readonly historyVisibility: HistoryVisibility;
   /** Only admins and the owner may send. */
   readonly onlyAdminsPost: boolean;
+  /** Members see how far each other have read. Absent: false. */
+  readonly readReceipts?: boolean;
 }
 
 export type Control =

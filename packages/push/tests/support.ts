@@ -18,7 +18,7 @@ import {
   type UserId,
 } from '@qim/proto';
 import { createPush, type EventSink, type Push, type PushDeps, type PushEvent } from '@qim/push';
-import type { CommitRequest, MembershipChange, Store } from '@qim/store';
+import type { CommitRequest, Store } from '@qim/store';
 import { openMemoryStore } from '@qim/store/memory';
 import { uuidv7 } from 'uuidv7';
 
@@ -166,7 +166,7 @@ export function fillStore(store: Store) {
   const control = (userId: UserId, value: Control, part: Partial<CommitRequest> = {}) =>
     commit(userId, { type: MessageType.Control, content: { kind: 'control', control: value }, ...part });
 
-  const change = (kind: MembershipChange['kind'], controlKind: 2 | 3 | 4, by: UserId, userIds: readonly UserId[]) =>
+  const change = (kind: 'join' | 'leave', controlKind: 2 | 3 | 4, by: UserId, userIds: readonly UserId[]) =>
     control(by, { kind: controlKind, userIds }, { change: { kind, userIds } });
 
   return {

@@ -5,6 +5,8 @@ import { DEDUP_ENTRY_BYTES, DEDUP_FINGERPRINT_OFFSET } from '../src/message/dedu
 import { FACT_FIELDS } from '../src/message/facts.js';
 import { SCRIPT_KEYS, type ScriptName, scriptText } from '../src/redis/scripts.js';
 
+const INCLUDES = new URL('../src/redis/includes/', import.meta.url);
+
 const FOLDER = new URL('../src/redis/scripts/', import.meta.url);
 const NAMES = Object.keys(SCRIPT_KEYS) as ScriptName[];
 const SECTIONS = ['KEYS', 'ARGV', 'Returns', 'Errors', 'Atomicity', 'Cost', 'Called by'];
@@ -36,6 +38,19 @@ const upTo = (count: number): number[] => Array.from({ length: count }, (_, i) =
 test('the files are those of the table', () => {
   const files = readdirSync(FOLDER).map((file) => file.replace(/\.lua$/, ''));
   expect(files.sort()).toEqual([...NAMES].sort());
+});
+
+test('every part is one that a script includes, and begins with its name and purpose', () => {
+  const scripts = NAMES.map((name) => readFileSync(new URL(`${name}.lua`, FOLDER), 'utf8'));
+  for (const file of readdirSync(INCLUDES)) {
+    const name = file.replace(/\.lua$/, '');
+    expect(readFileSync(new URL(file, INCLUDES), 'utf8')).toMatch(new RegExp(`^--\\[\\[\n${name}: [a-z].+`));
+    expect(
+      scripts.some((script) => script.includes(`\n-- include ${name}\n`)),
+      name,
+    ).toBe(true);
+  }
+  for (const name of NAMES) expect(scriptText(name), name).not.toMatch(/^-- include /m);
 });
 
 describe.each(NAMES)('%s', (name) => {

@@ -7,12 +7,14 @@ import type {
   ClientMessageId,
   ConversationId,
   ConversationSeq,
+  ConversationSettings,
   HistoryVisibility,
   Message,
   MessageContent,
   MessageId,
   MessageType,
   ReplyTo,
+  Role,
   UserId,
 } from '@qim/proto';
 
@@ -66,6 +68,14 @@ export interface CreateGroupInput {
   readonly memberIds: readonly UserId[];
   readonly historyVisibility: HistoryVisibility;
   readonly onlyAdminsPost: boolean;
+  readonly readReceipts: boolean;
+}
+
+/** What is undefined stays as it is. */
+export interface UpdateConversationInput {
+  readonly conversationId: ConversationId;
+  readonly title: string | undefined;
+  readonly settings: { readonly [Name in keyof ConversationSettings]-?: ConversationSettings[Name] | undefined };
 }
 
 /** Every method may throw what `MessageStore.commit` and `amend` throw, and InvalidArgument | PayloadTooLarge. */
@@ -83,4 +93,8 @@ export interface Writer {
   /** @throws NotFound when that user is no member */
   removeMember(caller: Caller, conversationId: ConversationId, userId: UserId): Promise<void>;
   leaveGroup(caller: Caller, conversationId: ConversationId): Promise<void>;
+  /** What says so already writes nothing. @throws NotFound when that user is no member */
+  setRole(caller: Caller, conversationId: ConversationId, userId: UserId, role: Role): Promise<void>;
+  /** The title and the settings are a step and a record each, in this order; what says so already writes nothing. */
+  updateConversation(caller: Caller, input: UpdateConversationInput): Promise<void>;
 }

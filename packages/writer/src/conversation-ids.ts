@@ -34,6 +34,8 @@ export function groupConversationId(uuid: string): ConversationId {
  */
 export function groupRequestKey(clientRequestId: ClientMessageId, settings: ConversationSettings): ClientMessageId {
   const parts = [clientRequestId, String(settings.historyVisibility), settings.onlyAdminsPost ? '1' : '0'];
+  // Only where it is on, so that what does not know of it makes the same key.
+  if (settings.readReceipts === true) parts.push('receipts');
   return parseClientMessageId(`group-${digest(parts.map((part) => utf8.encode(part)))}`);
 }
 

@@ -1,12 +1,6 @@
-/**
- * Groups: made, joined, left. Each change is one Control record and the membership itself, in one commit step; what was
- * read before only shapes the request, and the step refuses with `Aborted` when it no longer holds. Then it is read again.
- */
+/** Groups: made, joined, left. */
 import {
-  AMEND_TRIES_MAX,
   type Caller,
-  type ClientMessageId,
-  type Control,
   ControlKind,
   type ConversationId,
   ConversationKind,
@@ -14,25 +8,19 @@ import {
   HistoryVisibility,
   invalidArgument,
   isQimError,
-  MessageType,
-  parseActivityId,
-  parseClientMessageId,
   parseConversationSeq,
-  parseMessageId,
   QimError,
   Role,
   type UserId,
 } from '@qim/proto';
-import type { CommitOutcome, CommitRequest, ConversationFacts, JoinedUser, MemberEntry } from '@qim/store';
+import type { CommitOutcome, CommitRequest, ConversationFacts, JoinedUser } from '@qim/store';
 import { admitMemberIds, admitTitle } from './admission.js';
 import { updateLists } from './after-commit.js';
 import type { CreateGroupInput } from './contract.js';
 import { groupConversationId, groupRequestKey } from './conversation-ids.js';
+import { changeGroup, controlRequest, freshKey, readMembers, refuseLastOwner } from './group-change.js';
 import type { WriterDeps } from './ports.js';
 import { firstMember } from './send.js';
-import { type Membership, readMembership } from './target.js';
-
-type Members = ReadonlyMap<UserId, MemberEntry>;
 
 /**
  * The caller owns the group. A retry by clientRequestId answers with the group that the first try made, even when that
@@ -45,7 +33,8 @@ export async function createGroup(deps: WriterDeps, caller: Caller, input: Creat
   const { title, clientRequestId } = input;
   admitTitle(title);
   admitMemberIds(input.memberIds, 0);
-  const settings = { historyVisibility: input.historyVisibility, onlyAdminsPost: input.onlyAdminsPost };
+  const { historyVisibility, onlyAdminsPost, readReceipts } = input;
+  const settings = { historyVisibility, onlyAdminsPost, readReceipts };
   const userIds = [...new Set([userId, ...input.memberIds])];
   const members = userIds.map((id) => ({ userId: id, role: id === userId ? Role.Owner : Role.Member }));
   const candidate = groupConversationId(deps.newId());
@@ -80,7 +69,7 @@ export async function addMembers(
   memberIds: readonly UserId[],
 ): Promise<void> {
   admitMemberIds(memberIds, 1);
-  await changeMembership(deps, caller, conversationId, async ({ facts, member }) => {
+  await changeGroup(deps, caller, conversationId, async ({ facts, member }) => {
     if (member.role < Role.Admin) throw forbidden('an admin');
     const members = await readMembers(deps, caller, conversationId);
     const userIds = [...new Set(memberIds)].filter((id) => !members.has(id));
@@ -96,7 +85,7 @@ export async function addMembers(
 
 /** Cost: 4. @throws NotMember | NotFound | Forbidden | InvalidArgument | Aborted */
 export async function removeMember(deps: WriterDeps, caller: Caller, conversationId: ConversationId, userId: UserId): Promise<void> {
-  await changeMembership(deps, caller, conversationId, async ({ member }) => {
+  await changeGroup(deps, caller, conversationId, async ({ member }) => {
     if (member.role < Role.Admin) throw forbidden('an admin');
     if (userId === caller.userId) throw invalidArgument('userId', 'another member: one leaves by LeaveGroup');
     const target = (await readMembers(deps, caller, conversationId)).get(userId);
@@ -114,8 +103,11 @@ export async function removeMember(deps: WriterDeps, caller: Caller, conversatio
 /** The last owner leaves only as the last member: a group of others keeps an owner. Cost: 3; 4 for an owner. */
 export async function leaveGroup(deps: WriterDeps, caller: Caller, conversationId: ConversationId): Promise<void> {
   const { userId } = caller;
-  await changeMembership(deps, caller, conversationId, async ({ member }) => {
-    if (member.role === Role.Owner) refuseOrphans(await readMembers(deps, caller, conversationId), userId);
+  await changeGroup(deps, caller, conversationId, async ({ member }) => {
+    if (member.role === Role.Owner) {
+      const members = await readMembers(deps, caller, conversationId);
+      if (members.size > 1) refuseLastOwner(members, userId);
+    }
     return {
       needs: 'member',
       control: { kind: ControlKind.Left, userIds: [userId] },
@@ -125,74 +117,8 @@ export async function leaveGroup(deps: WriterDeps, caller: Caller, conversationI
   });
 }
 
-function refuseOrphans(members: Members, leaving: UserId): void {
-  const others = [...members].filter(([id]) => id !== leaving);
-  if (others.length > 0 && !others.some(([, entry]) => entry.role === Role.Owner)) throw forbidden('another owner first');
-}
-
-interface PlannedChange {
-  readonly needs: CommitRequest['needs'];
-  readonly control: Control;
-  readonly change: NonNullable<CommitRequest['change']>;
-  readonly lists: (outcome: CommitOutcome) => { joined?: readonly JoinedUser[]; left?: readonly UserId[] };
-}
-
-/** `plan` decides on what was just read; undefined: nothing to do. */
-async function changeMembership(
-  deps: WriterDeps,
-  caller: Caller,
-  conversationId: ConversationId,
-  plan: (membership: Membership) => Promise<PlannedChange | undefined>,
-): Promise<void> {
-  const key = freshKey(deps);
-  for (let tries = 1; ; tries += 1) {
-    const membership = await readMembership(deps, caller, conversationId);
-    if (membership.facts.kind !== ConversationKind.Group) throw invalidArgument('conversationId', 'a group');
-    const planned = await plan(membership);
-    if (planned === undefined) return;
-    const { control, needs, change, lists } = planned;
-    try {
-      const outcome = await deps.messages.commit({ ...controlRequest(deps, caller, conversationId, key, control), needs, change });
-      await updateLists(deps, caller, conversationId, outcome, lists(outcome));
-      return;
-    } catch (error) {
-      if (!isQimError(error) || error.code !== 'Aborted' || tries === AMEND_TRIES_MAX) throw error;
-    }
-  }
-}
-
-function controlRequest(
-  deps: WriterDeps,
-  { tenantId, userId, deviceId }: Caller,
-  conversationId: ConversationId,
-  clientMessageId: ClientMessageId,
-  control: Control,
-): Omit<CommitRequest, 'needs'> {
-  return {
-    tenantId,
-    conversationId,
-    sender: { userId, deviceId },
-    clientMessageId,
-    messageId: parseMessageId(deps.newId()),
-    activityId: parseActivityId(deps.newId()),
-    type: MessageType.Control,
-    content: { kind: 'control', control },
-    mentions: { userIds: [], all: false },
-    replyTo: undefined,
-  };
-}
-
-/** Called only once the caller's own membership was read. */
-function readMembers(deps: WriterDeps, { tenantId }: Caller, conversationId: ConversationId): Promise<Members> {
-  return deps.messages.readMembers(tenantId, conversationId);
-}
-
 /** As the commit step wrote them. */
 function joinedBy({ settings }: ConversationFacts, userIds: readonly UserId[], { conversationSeq }: CommitOutcome): JoinedUser[] {
   const visibleFrom = settings.historyVisibility === HistoryVisibility.All ? parseConversationSeq(1) : conversationSeq;
   return userIds.map((userId) => ({ userId, joinedSeq: conversationSeq, visibleFrom }));
-}
-
-function freshKey(deps: WriterDeps): ClientMessageId {
-  return parseClientMessageId(deps.newId());
 }

@@ -65,7 +65,7 @@ function directConversation(one: UserId, other: UserId): NewConversation {
   return {
     kind: ConversationKind.Direct,
     title: '',
-    settings: { historyVisibility: HistoryVisibility.FromJoining, onlyAdminsPost: false },
+    settings: { historyVisibility: HistoryVisibility.FromJoining, onlyAdminsPost: false, readReceipts: true },
     members: [...new Set([one, other])].map((userId) => ({ userId, role: Role.Member })),
   };
 }

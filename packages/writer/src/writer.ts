@@ -1,6 +1,7 @@
 /** The write side put together: one operation per method, all over the same ports. */
 import { deleteMessage, editMessage, recallMessage } from './amend.js';
 import type { Writer } from './contract.js';
+import { setRole, updateConversation } from './group-settings.js';
 import { addMembers, createGroup, leaveGroup, removeMember } from './groups.js';
 import type { WriterDeps } from './ports.js';
 import { sendMessage } from './send.js';
@@ -15,5 +16,7 @@ export function createWriter(deps: WriterDeps): Writer {
     addMembers: (caller, conversationId, memberIds) => addMembers(deps, caller, conversationId, memberIds),
     removeMember: (caller, conversationId, userId) => removeMember(deps, caller, conversationId, userId),
     leaveGroup: (caller, conversationId) => leaveGroup(deps, caller, conversationId),
+    setRole: (caller, conversationId, userId, role) => setRole(deps, caller, conversationId, userId, role),
+    updateConversation: (caller, input) => updateConversation(deps, caller, input),
   };
 }

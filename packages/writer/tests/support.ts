@@ -96,7 +96,7 @@ export function textInput(id: string, target: SendMessageInput['target'], part: 
 }
 
 export function groupInput(memberIds: readonly UserId[], part: Partial<CreateGroupInput> = {}): CreateGroupInput {
-  const settings = { historyVisibility: HistoryVisibility.FromJoining, onlyAdminsPost: false };
+  const settings = { historyVisibility: HistoryVisibility.FromJoining, onlyAdminsPost: false, readReceipts: false };
   return { clientRequestId: undefined, title: 'room', memberIds, ...settings, ...part };
 }
 

@@ -1,14 +1,14 @@
 /** ConversationService: changed by the writer, then read back by the session, so that the answer is what a list shows. */
 import { type Caller, type ConversationId, parseClientMessageId, parseConversationId, parseUserId } from '@qim/proto';
-import { ConversationService, type CreateGroupRequest } from '@qim/proto/schema';
+import { ConversationService, type CreateGroupRequest, type UpdateConversationRequest } from '@qim/proto/schema';
 import type { Session } from '@qim/session';
-import type { CreateGroupInput, Writer } from '@qim/writer';
-import { historyVisibility, userIds } from '../from-wire.js';
+import type { CreateGroupInput, UpdateConversationInput, Writer } from '@qim/writer';
+import { historyVisibility, namedHistoryVisibility, role, userIds } from '../from-wire.js';
 import { type Method, method } from '../method.js';
 import { wireConversation, wireMember } from '../to-wire.js';
 
 export function conversationMethods(writer: Writer, session: Session): readonly Method[] {
-  const { createGroup, addMembers, removeMember, leaveGroup, listMembers } = ConversationService.method;
+  const { createGroup, addMembers, removeMember, leaveGroup, setRole, updateConversation, listMembers } = ConversationService.method;
   const asItIsNow = async (caller: Caller, conversationId: ConversationId) => ({
     conversation: wireConversation(await session.getConversation(caller, conversationId, false)),
   });
@@ -28,6 +28,16 @@ export function conversationMethods(writer: Writer, session: Session): readonly 
       await writer.leaveGroup(caller, parseConversationId(request.conversationId));
       return {};
     }),
+    method(setRole, async ({ caller }, request) => {
+      const conversationId = parseConversationId(request.conversationId);
+      await writer.setRole(caller, conversationId, parseUserId(request.userId), role(request.role));
+      return asItIsNow(caller, conversationId);
+    }),
+    method(updateConversation, async ({ caller }, request) => {
+      const input = updateInput(request);
+      await writer.updateConversation(caller, input);
+      return asItIsNow(caller, input.conversationId);
+    }),
     method(listMembers, async ({ caller }, { conversationId, pageToken }) => {
       const page = await session.listMembers(caller, parseConversationId(conversationId), pageToken);
       return { members: page.members.map(wireMember), nextPageToken: page.nextPageToken };
@@ -43,5 +53,19 @@ function groupInput(request: CreateGroupRequest): CreateGroupInput {
     memberIds: userIds(request.memberIds, 'memberIds'),
     historyVisibility: historyVisibility(request.historyVisibility),
     onlyAdminsPost: request.onlyAdminsPost,
+    readReceipts: request.readReceipts,
+  };
+}
+
+function updateInput(request: UpdateConversationRequest): UpdateConversationInput {
+  const { title, historyVisibility: visibility, onlyAdminsPost, readReceipts } = request;
+  return {
+    conversationId: parseConversationId(request.conversationId),
+    title,
+    settings: {
+      historyVisibility: visibility === undefined ? undefined : namedHistoryVisibility(visibility),
+      onlyAdminsPost,
+      readReceipts,
+    },
   };
 }

@@ -134,6 +134,17 @@ const mentions: readonly FieldCase[] = [
   flag('mentionAll'),
 ];
 
+const title: FieldCase = {
+  path: 'title',
+  good: ['', 'x'.repeat(TITLE_BYTES_MAX)],
+  bad: [tooLarge('x'.repeat(TITLE_BYTES_MAX + 1)), 'a\nb', ...NO_TEXT],
+};
+const historyVisibility = (unspecified: 'taken' | 'refused'): FieldCase => ({
+  path: 'historyVisibility',
+  good: ['HISTORY_VISIBILITY_ALL', 1, 2, ...(unspecified === 'taken' ? [0] : [])],
+  bad: [3, -1, 'ALL', 'HISTORY_VISIBILITY_NONE', '', true, 2 ** 31, ...(unspecified === 'taken' ? [] : [0])],
+});
+
 const sendMessage: readonly FieldCase[] = [
   conversationId,
   idCase('toUserId', USER_ID_BYTES_MAX, { conversationId: undefined }),
@@ -180,6 +191,7 @@ const sendMessage: readonly FieldCase[] = [
   { path: 'control.settings', good: [null], bad: [{}, 5], beside: control({}) },
   { path: 'control.settings.historyVisibility', good: [], bad: ['X', told('control.settings', 1)], beside: control({ settings: {} }) },
   { path: 'control.settings.onlyAdminsPost', good: [], bad: [5, told('control.settings', true)], beside: control({ settings: {} }) },
+  { path: 'control.settings.readReceipts', good: [], bad: [5, told('control.settings', true)], beside: control({ settings: {} }) },
   ...mentions,
   { path: 'replyTo', good: [null], bad: ['x', 5, [], told('replyTo', { conversationSeq: '1', messageId: UUID })] },
   { ...messageSeq('replyTo.conversationSeq'), good: [], beside: { replyTo: { conversationSeq: '1', messageId: UUID } } },
@@ -222,18 +234,11 @@ export const FIELD_CASES: Readonly<Record<string, readonly FieldCase[]>> = {
       ...idCase('clientRequestId', CLIENT_MESSAGE_ID_BYTES_MAX),
       bad: idCase('clientRequestId', CLIENT_MESSAGE_ID_BYTES_MAX).bad.filter((bad) => bad !== ''),
     },
-    {
-      path: 'title',
-      good: ['', 'x'.repeat(TITLE_BYTES_MAX)],
-      bad: [tooLarge('x'.repeat(TITLE_BYTES_MAX + 1)), 'a\nb', ...NO_TEXT],
-    },
+    title,
     userIdList('memberIds', MEMBERS_PER_CALL_MAX),
-    {
-      path: 'historyVisibility',
-      good: ['HISTORY_VISIBILITY_ALL', 0, 1, 2],
-      bad: [3, -1, 'ALL', 'HISTORY_VISIBILITY_NONE', '', true, 2 ** 31],
-    },
+    historyVisibility('taken'),
     flag('onlyAdminsPost'),
+    flag('readReceipts'),
   ],
   'ConversationService/AddMembers': [
     conversationId,
@@ -242,6 +247,18 @@ export const FIELD_CASES: Readonly<Record<string, readonly FieldCase[]>> = {
   ],
   'ConversationService/RemoveMember': [conversationId, idCase('userId', USER_ID_BYTES_MAX)],
   'ConversationService/LeaveGroup': [conversationId],
+  'ConversationService/SetRole': [
+    conversationId,
+    idCase('userId', USER_ID_BYTES_MAX),
+    { path: 'role', good: ['ROLE_MEMBER', 1, 2, 3], bad: [0, 4, -1, 'ROLE_UNSPECIFIED', 'ADMIN', '', 1.5, true, []] },
+  ],
+  'ConversationService/UpdateConversation': [
+    conversationId,
+    title,
+    historyVisibility('refused'),
+    flag('onlyAdminsPost'),
+    flag('readReceipts'),
+  ],
   'ConversationService/ListMembers': [conversationId, pageToken],
   'AdminService/MintToken': [
     idCase('userId', USER_ID_BYTES_MAX),

@@ -7,8 +7,6 @@ import {
   ConversationKind,
   type ConversationSeq,
   forbidden,
-  GROUP_MEMBERS_MAX,
-  HistoryVisibility,
   type Message,
   MessageType,
   notMember,
@@ -17,17 +15,16 @@ import {
   resourceLimit,
   SEQ_MAX,
   SEQ_ZERO,
-  type UserId,
 } from '@qim/proto';
 import { aborted, idempotencyConflict } from '../errors.js';
 import { type EncodedRecord, encodeRecord, stampRecord } from '../message/codec.js';
 import { type DedupEntry, decodeDedupEntry, encodeDedupEntry, sameFingerprint } from '../message/dedup-entry.js';
-import { formatMember, initialFacts, type StoredFacts } from '../message/facts.js';
+import { initialFacts, type StoredFacts } from '../message/facts.js';
 import { requestFingerprint } from '../message/fingerprint.js';
 import type { CommitOutcome, CommitRequest } from '../message/message-store.js';
 import { type CommitStamp, committedRecord } from '../message/record.js';
-import type { MemberEntry } from '../message/summary.js';
-import type { OutboxKind } from '../outbox/outbox.js';
+import { outboxKind } from '../outbox/outbox.js';
+import { memberWrite, planChange } from './commit-change.js';
 import { ConversationReads } from './conversation-reads.js';
 import type { Plan, Snapshot, Write } from './environment.js';
 import { ConversationKeys } from './keys.js';
@@ -69,14 +66,14 @@ export function planCommit(snapshot: Snapshot, prepared: PreparedCommit, now: nu
   else refuseUnlessAllowed(reads, request, existing);
   const facts = existing ?? factsOfNew(request);
   const next = nextSequence(reads, facts);
-  const changed = membershipWrites(reads, request, facts, created, next);
+  const changed = created ? { facts, writes: firstMembers(reads, request) } : planChange(reads, request, facts, next);
 
   const stamp = { conversationSeq: next, prevSequence: facts.lastSequence, committedAtMs: Math.max(now, facts.lastCommittedAtMs) };
-  const kind = outboxKind(request, created);
+  const kind = created ? 'created' : outboxKind(request.change);
   const writes = [
     ...recordWrites(prepared, stamp),
-    { key: keys.facts, value: encodeFacts(factsAfter(facts, request, stamp)) },
-    ...changed,
+    { key: keys.facts, value: encodeFacts(factsAfter(changed.facts, request, stamp)) },
+    ...changed.writes,
     dedupWrite(prepared, stamp, week),
     ...outboxWrites(snapshot, partition, {
       kind,
@@ -171,42 +168,9 @@ function nextSequence(reads: ConversationReads, facts: StoredFacts): Conversatio
   return next;
 }
 
-function membershipWrites(
-  reads: ConversationReads,
-  request: CommitRequest,
-  facts: StoredFacts,
-  created: boolean,
-  next: ConversationSeq,
-): Write[] {
-  const { create, change } = request;
-  const put = (userId: UserId, entry: MemberEntry): Write => ({ key: reads.keys.member(userId), value: Buffer.from(formatMember(entry)) });
-  if (created && create !== undefined) {
-    return create.members.map(({ userId, role }) => put(userId, { role, joinedSeq: SEQ_ONE, visibleFrom: SEQ_ONE }));
-  }
-  if (change === undefined) return [];
-  if (change.kind === 'leave') {
-    refuseUnlessMayLeave(reads, request, change.userIds);
-    return change.userIds.map((userId) => ({ key: reads.keys.member(userId), value: undefined }));
-  }
-  refuseUnlessMayJoin(reads, change.userIds);
-  const visibleFrom = facts.settings.historyVisibility === HistoryVisibility.All ? SEQ_ONE : next;
-  return change.userIds.map((userId) => put(userId, { role: Role.Member, joinedSeq: next, visibleFrom }));
-}
-
-function refuseUnlessMayJoin(reads: ConversationReads, userIds: readonly UserId[]): void {
-  for (const userId of userIds) if (reads.member(userId) !== undefined) throw aborted();
-  if (reads.memberCount() + userIds.length > GROUP_MEMBERS_MAX) throw resourceLimit('members', GROUP_MEMBERS_MAX);
-}
-
-/** They are members with a role below the sender's, or the sender. */
-function refuseUnlessMayLeave(reads: ConversationReads, request: CommitRequest, userIds: readonly UserId[]): void {
-  const sender = request.sender.userId;
-  const senderRole = reads.member(sender)?.role ?? 0;
-  for (const userId of userIds) {
-    const member = reads.member(userId);
-    const may = member !== undefined && (userId === sender || member.role < senderRole);
-    if (!may) throw aborted();
-  }
+function firstMembers({ keys }: ConversationReads, request: CommitRequest): Write[] {
+  const members = request.create?.members ?? [];
+  return members.map(({ userId, role }) => memberWrite(keys, userId, { role, joinedSeq: SEQ_ONE, visibleFrom: SEQ_ONE }));
 }
 
 function recordWrites({ keys, encoded }: PreparedCommit, stamp: CommitStamp): Write[] {
@@ -231,11 +195,6 @@ function dedupWrite({ request, keys, fingerprint }: PreparedCommit, stamp: Commi
     key: keys.dedup(week, request.sender.userId, request.clientMessageId),
     value: encodeDedupEntry({ conversationSeq, messageId, activityId, committedAtMs, fingerprint }),
   };
-}
-
-function outboxKind(request: CommitRequest, created: boolean): OutboxKind {
-  if (created) return 'created';
-  return request.change === undefined ? 'committed' : 'membership';
 }
 
 function outcomeOf(request: CommitRequest, stamp: CommitStamp, created: boolean, epoch: number): CommitOutcome {

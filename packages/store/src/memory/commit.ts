@@ -4,8 +4,6 @@ import {
   type ConversationSeq,
   DEDUP_WEEK_MS,
   forbidden,
-  GROUP_MEMBERS_MAX,
-  HistoryVisibility,
   type Message,
   MessageType,
   notMember,
@@ -18,16 +16,11 @@ import { aborted, idempotencyConflict } from '../errors.js';
 import { sameFingerprint } from '../message/dedup-entry.js';
 import { initialFacts } from '../message/facts.js';
 import { requestFingerprint } from '../message/fingerprint.js';
-import type {
-  AmendOutcome,
-  AmendRequest,
-  CommitOutcome,
-  CommitRequest,
-  MembershipChange,
-  NewConversation,
-} from '../message/message-store.js';
+import type { AmendOutcome, AmendRequest, CommitOutcome, CommitRequest, NewConversation } from '../message/message-store.js';
 import { amendedRecord, changesNothing, committedRecord } from '../message/record.js';
 import type { MemberEntry } from '../message/summary.js';
+import { outboxKind } from '../outbox/outbox.js';
+import { applyChange, checkChange } from './commit-change.js';
 import type { MemoryConversation, MemoryState } from './state.js';
 
 const SEQ_ONE = parseConversationSeq(1);
@@ -41,7 +34,7 @@ export function commit(state: MemoryState, request: CommitRequest): CommitOutcom
   if (existing !== undefined && create?.onlyNew) throw aborted();
   if (existing !== undefined) checkAdmission(existing, request);
   const conversation = existing ?? newConversation(create as NewConversation);
-  if (request.change !== undefined) checkChange(conversation, request, request.change);
+  checkChange(conversation, request);
   const { facts } = conversation;
   const next = Math.max(facts.lastSequence, facts.reservedThrough) + 1;
   if (next > SEQ_MAX) throw resourceLimit('sequences', SEQ_MAX);
@@ -72,7 +65,7 @@ function write(
   const { messageId, activityId, tenantId, conversationId } = request;
   const entry = { conversationSeq, messageId, activityId, committedAtMs, fingerprint: requestFingerprint(request) };
   conversation.dedup.set(dedupKey(request), { ...entry, week: weekOf(state) });
-  const kind = created ? 'created' : request.change ? 'membership' : 'committed';
+  const kind = created ? 'created' : outboxKind(request.change);
   state.addEntry({ kind, tenantId, conversationId, conversationSeq });
   return { duplicate: false, conversationSeq, messageId, activityId, committedAtMs, created, message: { record, epoch: facts.epoch } };
 }
@@ -115,28 +108,6 @@ function checkAdmission(conversation: MemoryConversation, request: CommitRequest
   const needs = request.needs === 'post' ? (onlyAdminsPost ? 'admin' : 'member') : request.needs;
   const least = { member: Role.Member, admin: Role.Admin, owner: Role.Owner }[needs];
   if (member.role < least) throw forbidden(needs);
-}
-
-function checkChange({ members }: MemoryConversation, request: CommitRequest, change: MembershipChange): void {
-  if (change.kind === 'join') {
-    if (change.userIds.some((userId) => members.has(userId))) throw aborted();
-    if (members.size + change.userIds.length > GROUP_MEMBERS_MAX) throw resourceLimit('members', GROUP_MEMBERS_MAX);
-    return;
-  }
-  const sender = request.sender.userId;
-  const senderRole = members.get(sender)?.role ?? 0;
-  for (const userId of change.userIds) {
-    const role = members.get(userId)?.role;
-    if (role === undefined || (userId !== sender && role >= senderRole)) throw aborted();
-  }
-}
-
-function applyChange({ facts, members }: MemoryConversation, change: MembershipChange | undefined, joinedSeq: ConversationSeq): void {
-  for (const userId of change?.userIds ?? []) {
-    const visibleFrom = facts.settings.historyVisibility === HistoryVisibility.All ? SEQ_ONE : joinedSeq;
-    if (change?.kind === 'join') members.set(userId, { role: Role.Member, joinedSeq, visibleFrom });
-    else members.delete(userId);
-  }
 }
 
 export function amend(state: MemoryState, request: AmendRequest): AmendOutcome {

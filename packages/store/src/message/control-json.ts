@@ -44,19 +44,21 @@ export function controlFromJson(json: string): Control {
   }
 }
 
-export function settingsValue(settings: ConversationSettings): ConversationSettings {
-  return { historyVisibility: settings.historyVisibility, onlyAdminsPost: settings.onlyAdminsPost };
+/** What is stored: one form for settings that are the same, so that their texts may be compared. */
+export function settingsValue({ historyVisibility, onlyAdminsPost, readReceipts }: ConversationSettings): ConversationSettings {
+  return { historyVisibility, onlyAdminsPost, ...(readReceipts === true ? { readReceipts } : {}) };
 }
 
 /** @throws Malformed */
 export function settingsFromValue(value: unknown): ConversationSettings {
   if (!isObject(value)) throw new Malformed('settings are no object');
-  const { historyVisibility, onlyAdminsPost } = value;
+  const { historyVisibility, onlyAdminsPost, readReceipts = false } = value;
   if (historyVisibility !== HistoryVisibility.FromJoining && historyVisibility !== HistoryVisibility.All) {
     throw new Malformed('no known historyVisibility');
   }
   if (typeof onlyAdminsPost !== 'boolean') throw new Malformed('onlyAdminsPost is no boolean');
-  return { historyVisibility, onlyAdminsPost };
+  if (typeof readReceipts !== 'boolean') throw new Malformed('readReceipts is no boolean');
+  return settingsValue({ historyVisibility, onlyAdminsPost, readReceipts });
 }
 
 /** @throws Malformed | QimError */

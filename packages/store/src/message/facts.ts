@@ -2,7 +2,7 @@
  * The facts of a conversation and the entry of a member, as they are stored.
  *
  * Facts are one hash of text fields, all of them always present: kind (1 direct, 2 group), title, settings (JSON
- * {"historyVisibility":1,"onlyAdminsPost":false}), pair (JSON list of user ids, [] for a group), and decimal numbers. A
+ * {"historyVisibility":1,"onlyAdminsPost":false}, with "readReceipts":true where they are on), pair (JSON list of user ids, [] for a group), and decimal numbers. A
  * member entry is the text `role joinedSeq visibleFrom`.
  */
 import {
@@ -68,7 +68,7 @@ export function formatFacts(facts: StoredFacts): Record<FactField, string> {
   return {
     kind: String(facts.kind),
     title: facts.title,
-    settings: JSON.stringify(settingsValue(facts.settings)),
+    settings: formatSettings(facts.settings),
     pair: JSON.stringify(facts.pair),
     lastSequence: String(facts.lastSequence),
     reservedThrough: String(facts.reservedThrough),
@@ -78,6 +78,11 @@ export function formatFacts(facts: StoredFacts): Record<FactField, string> {
     amendmentNumber: String(facts.amendmentNumber),
     epoch: String(facts.epoch),
   };
+}
+
+/** The field `settings`. */
+export function formatSettings(settings: ConversationSettings): string {
+  return JSON.stringify(settingsValue(settings));
 }
 
 /** `values` in the order of FACT_FIELDS, absent ones undefined or null. Undefined: none is there, no such conversation. */

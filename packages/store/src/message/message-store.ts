@@ -43,8 +43,18 @@ export interface NewConversation {
 export type MembershipChange =
   /** None of them is a member. joinedSeq is the record's own sequence; visibleFrom that, or 1 by the settings. */
   | { readonly kind: 'join'; readonly userIds: readonly UserId[] }
-  /** They are members with a role below the sender's, or the sender. */
-  | { readonly kind: 'leave'; readonly userIds: readonly UserId[] };
+  /**
+   * They are members with a role below the sender's, or the sender. When an owner leaves, another one stays, or nobody.
+   */
+  | { readonly kind: 'leave'; readonly userIds: readonly UserId[] }
+  /** As for leave; when an owner steps down, another one stays. joinedSeq and visibleFrom are kept. */
+  | { readonly kind: 'role'; readonly userIds: readonly UserId[]; readonly role: Role };
+
+/** What the step changes in the facts beside writing its Control record. */
+export type FactsChange =
+  | { readonly kind: 'title'; readonly title: string }
+  /** The settings are still `before`; else refused with `Aborted`. */
+  | { readonly kind: 'settings'; readonly before: ConversationSettings; readonly settings: ConversationSettings };
 
 export interface CommitRequest {
   readonly tenantId: TenantId;
@@ -68,7 +78,7 @@ export interface CommitRequest {
    * record); otherwise ignored then (a direct conversation's first message may come from both sides at once).
    */
   readonly create?: (NewConversation & { readonly onlyNew: boolean }) | undefined;
-  readonly change?: MembershipChange | undefined;
+  readonly change?: MembershipChange | FactsChange | undefined;
 }
 
 export interface CommitOutcome {

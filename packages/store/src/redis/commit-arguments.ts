@@ -1,10 +1,11 @@
 /** A commit as the arguments of commit.lua, whose header tells their order. What needs no reading is made here, once. */
 import { ConversationKind, MessageType, parseConversationSeq, Role, SEQ_ZERO } from '@qim/proto';
 import { encodeRecord } from '../message/codec.js';
-import { FACT_FIELDS, formatFacts, formatMember, initialFacts } from '../message/facts.js';
+import { FACT_FIELDS, formatFacts, formatMember, formatSettings, initialFacts } from '../message/facts.js';
 import { requestFingerprint } from '../message/fingerprint.js';
 import type { CommitRequest, NewConversation } from '../message/message-store.js';
 import { committedRecord } from '../message/record.js';
+import { outboxKind } from '../outbox/outbox.js';
 import type { Argument } from './connection.js';
 import { dedupField } from './keys.js';
 import { toBuffer } from './replies.js';
@@ -30,12 +31,28 @@ export function commitArguments(request: CommitRequest): CommitArguments {
     dedupField(sender.userId, clientMessageId),
     sender.userId,
     needs === 'post' ? needs : String(LEAST_ROLE[needs]),
-    change === undefined ? 'committed' : 'membership',
+    outboxKind(change),
     type === MessageType.Control ? '0' : '1',
     ...(create === undefined ? ['0'] : [create.onlyNew ? '2' : '1', ...creationArguments(create)]),
-    ...(change === undefined ? [''] : [change.kind, String(change.userIds.length), ...change.userIds]),
+    ...changeArguments(change),
   ];
   return { args, bytes: payload.length + (body?.length ?? 0) };
+}
+
+function changeArguments(change: CommitRequest['change']): string[] {
+  switch (change?.kind) {
+    case undefined:
+      return [''];
+    case 'title':
+      return [change.kind, change.title];
+    case 'settings':
+      return [change.kind, formatSettings(change.before), formatSettings(change.settings)];
+    case 'role':
+      return [change.kind, String(change.role), String(change.userIds.length), ...change.userIds];
+    case 'join':
+    case 'leave':
+      return [change.kind, String(change.userIds.length), ...change.userIds];
+  }
 }
 
 function creationArguments({ kind, title, settings, members }: NewConversation): string[] {

@@ -1,8 +1,9 @@
 /**
  * The Lua scripts: which there are, how many keys each takes, and how they are run.
  *
- * Each lives in scripts/NAME.lua with a header that a test compares with this table. They are loaded once at start and
- * run by their SHA-1; a server that forgot them (restart, SCRIPT FLUSH) gets them again with the same call.
+ * Each lives in scripts/NAME.lua with a header that a test compares with this table. What several share, or what is too
+ * much for one file, lies in includes/NAME.lua and stands where a line `-- include NAME` is. They are loaded once at start
+ * and run by their SHA-1; a server that forgot them (restart, SCRIPT FLUSH) gets them again with the same call.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -46,9 +47,16 @@ interface LoadedScript {
   readonly sha1: string;
 }
 
+/** As it is sent, with what it includes. */
 export function scriptText(name: ScriptName): string {
+  return luaText(`scripts/${name}.lua`).replace(INCLUDE, (_, part: string) => luaText(`includes/${part}.lua`));
+}
+
+const INCLUDE = /^-- include ([a-z-]+)\n/gm;
+
+function luaText(path: string): string {
   // The same file whether this runs from src or from dist.
-  return readFileSync(new URL(`../../src/redis/scripts/${name}.lua`, import.meta.url), 'utf8');
+  return readFileSync(new URL(`../../src/redis/${path}`, import.meta.url), 'utf8');
 }
 
 export class Scripts {

@@ -34,7 +34,8 @@ ARGV
       preview    1 when lists show this message, 0 for Control
       create     0 no, 1 when there is no such conversation, 2 only then; not 0: the 11 facts to begin with, the
                  number of members, and for each its user and entry
-      change     '' none, 'join' or 'leave'; not none: the number of users, and the users
+      change     '' none; 'join', 'leave' or 'role' (then first the new role): the number of users, and the users;
+                 'title': the title; 'settings': the settings as they must be, and as they shall be
 
 Returns  { 'done', result, … } one for each commit:
            { 'committed', sequence, prevSequence, committedAtMs, created 0 or 1, epoch } numbers as text
@@ -49,7 +50,8 @@ Errors     WRONGTYPE when one of KEYS 1 to 6 or 11 has another type, and nothing
 Atomicity  Redis does not roll a script back. So all commits are planned first, and planning reads every key that will
            be written: that meets each wrong type. After the first write nothing can fail: Redis refuses for memory,
            disk or role only a script that has not written yet, and the arguments are of the right form.
-Cost       O(log n) for each commit, n the length of the conversation, and O(users) for changes
+Cost       O(log n) for each commit, n the length of the conversation, O(users) for changes, and O(members) once when an
+           owner leaves or steps down
 Called by  commit.ts
 ]]
 local facts_key, members_key, history_key, outbox_key = KEYS[1], KEYS[2], KEYS[3], KEYS[6]
@@ -61,7 +63,7 @@ local FIELDS = {
   'kind', 'title', 'settings', 'pair', 'lastSequence', 'reservedThrough', 'lastCommittedAt', 'retainedFrom',
   'previewSequence', 'amendmentNumber', 'epoch',
 }
-local ALL, ADMIN = 2, 2 -- historyVisibility: newcomers see the past; the least role of an admin
+local ADMIN = 2 -- the least role of an admin
 local UNPACK_MAX = 1000 -- even, so that pairs stay together; Lua's own limit is some 8 000
 
 local time = redis.call('TIME')
@@ -104,7 +106,7 @@ local function read_facts(values)
   end
   return {
     last = numbers[5], reserved = numbers[6], committed_at = numbers[7], preview = numbers[9], epoch = numbers[11],
-    settings = settings,
+    settings = settings, settings_text = values[3], title = values[2],
   }
 end
 local facts = known and read_facts(stored) or nil
@@ -126,26 +128,7 @@ local function index_fault(last)
 end
 local fault = facts and index_fault(facts.last)
 
--- Reads the entries of users, as text; false: no member.
-local function load_members(users)
-  local missing = {}
-  for _, user in ipairs(users) do
-    if entries[user] == nil then
-      missing[#missing + 1] = user
-    end
-  end
-  for first = 1, #missing, UNPACK_MAX do
-    local last = math.min(first + UNPACK_MAX - 1, #missing)
-    local found = redis.call('HMGET', members_key, unpack(missing, first, last))
-    for i = first, last do
-      entries[missing[i]] = found[i - first + 1]
-    end
-  end
-end
-
-local function role_of(entry)
-  return tonumber(string.match(entry, '^([123]) [1-9]%d* [1-9]%d*$'))
-end
+-- include commit-change
 
 -- ARGV from here on, one commit after the other.
 local at = 10
@@ -168,7 +151,12 @@ local function next_commit()
     commit.members = next_args(2 * tonumber(next_arg()))
   end
   commit.change = next_arg()
-  if commit.change ~= '' then
+  if commit.change == 'title' then
+    commit.title = next_arg()
+  elseif commit.change == 'settings' then
+    commit.expected, commit.settings = next_arg(), next_arg()
+  elseif commit.change ~= '' then
+    commit.new_role = commit.change == 'role' and tonumber(next_arg()) or nil
     commit.users = next_args(tonumber(next_arg()))
   end
   return commit
@@ -206,31 +194,6 @@ local function check_sender(commit)
     return { 'refused', 'Forbidden' }
   end
   commit.role = role
-  return nil
-end
-
--- `initial`: the entries of a conversation that this commit makes; otherwise nil.
-local function check_change(commit, initial)
-  if not initial then
-    load_members(commit.users)
-  end
-  for _, user in ipairs(commit.users) do
-    local entry = (initial or entries)[user]
-    if (commit.change == 'join') == (entry and true or false) then
-      return { 'refused', 'Aborted' }
-    end
-    local role = entry and role_of(entry)
-    if entry and not role then
-      return { 'corrupt', 'memberUnreadable', '0' }
-    end
-    if entry and user ~= commit.sender and role >= commit.role then
-      return { 'refused', 'Aborted' }
-    end
-  end
-  local count = initial and #commit.members / 2 or member_count
-  if commit.change == 'join' and count + #commit.users > members_max then
-    return { 'refused', 'members' }
-  end
   return nil
 end
 
@@ -295,14 +258,7 @@ local function take(commit)
   local sequence = text(commit.sequence)
   commit.previous, commit.epoch = facts.last, text(facts.epoch)
   commit.committed_at = math.max(now_ms, facts.committed_at)
-  local visible = facts.settings.historyVisibility == ALL and '1' or sequence
-  for _, user in ipairs(commit.users) do
-    entries[user] = commit.change == 'join' and table.concat({ '1', sequence, visible }, ' ') or false
-    changed_users[user] = true
-  end
-  if commit.change ~= '' then
-    member_count = member_count + (commit.change == 'join' and #commit.users or -#commit.users)
-  end
+  take_change(commit)
   facts.last, facts.committed_at = commit.sequence, commit.committed_at
   if commit.preview then
     facts.preview = commit.sequence
@@ -395,6 +351,12 @@ if created_facts then
     first[2 * i - 1], first[2 * i] = field, created_facts[i]
   end
   write('HSET', facts_key, first)
+end
+if title_changed then
+  written[#written + 1], written[#written + 2] = 'title', facts.title
+end
+if settings_changed then
+  written[#written + 1], written[#written + 2] = 'settings', facts.settings_text
 end
 write('HSET', facts_key, written)
 return answer

@@ -11,6 +11,7 @@ import { deduplication } from './dedup.js';
 import { groupRequests, joinsAndLeaves, paging, readMarks } from './directory.js';
 import { flags, pins } from './flags.js';
 import { history, singleReads } from './history.js';
+import { roles, titleAndSettings } from './group-changes.js';
 import { membership } from './membership.js';
 import { entries, leasing, waiting } from './outbox.js';
 import { outsiders } from './outsiders.js';
@@ -27,6 +28,8 @@ export function messageStoreConformance(backend: BackendUnderTest): void {
     'who may send': admission,
     'joins and leaves': membership,
     'de-duplication': deduplication,
+    roles,
+    'title and settings': titleAndSettings,
     amendments: amending,
     history,
     'single reads': singleReads,

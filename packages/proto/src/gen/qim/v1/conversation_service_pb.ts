@@ -14,7 +14,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file qim/v1/conversation_service.proto.
  */
 export const file_qim_v1_conversation_service: GenFile = /*@__PURE__*/
-  fileDesc("CiFxaW0vdjEvY29udmVyc2F0aW9uX3NlcnZpY2UucHJvdG8SBnFpbS52MSKjAQoSQ3JlYXRlR3JvdXBSZXF1ZXN0EhkKEWNsaWVudF9yZXF1ZXN0X2lkGAEgASgJEg0KBXRpdGxlGAIgASgJEhIKCm1lbWJlcl9pZHMYAyADKAkSNQoSaGlzdG9yeV92aXNpYmlsaXR5GAQgASgOMhkucWltLnYxLkhpc3RvcnlWaXNpYmlsaXR5EhgKEG9ubHlfYWRtaW5zX3Bvc3QYBSABKAgiQAoRQWRkTWVtYmVyc1JlcXVlc3QSFwoPY29udmVyc2F0aW9uX2lkGAEgASgJEhIKCm1lbWJlcl9pZHMYAiADKAkiPwoTUmVtb3ZlTWVtYmVyUmVxdWVzdBIXCg9jb252ZXJzYXRpb25faWQYASABKAkSDwoHdXNlcl9pZBgCIAEoCSIsChFMZWF2ZUdyb3VwUmVxdWVzdBIXCg9jb252ZXJzYXRpb25faWQYASABKAkiFAoSTGVhdmVHcm91cFJlc3BvbnNlIlYKDlNldFJvbGVSZXF1ZXN0EhcKD2NvbnZlcnNhdGlvbl9pZBgBIAEoCRIPCgd1c2VyX2lkGAIgASgJEhoKBHJvbGUYAyABKA4yDC5xaW0udjEuUm9sZSKGAQoZVXBkYXRlQ29udmVyc2F0aW9uUmVxdWVzdBIXCg9jb252ZXJzYXRpb25faWQYASABKAkSEgoFdGl0bGUYAiABKAlIAIgBARIdChBvbmx5X2FkbWluc19wb3N0GAMgASgISAGIAQFCCAoGX3RpdGxlQhMKEV9vbmx5X2FkbWluc19wb3N0IkEKEkxpc3RNZW1iZXJzUmVxdWVzdBIXCg9jb252ZXJzYXRpb25faWQYASABKAkSEgoKcGFnZV90b2tlbhgCIAEoCSJPChNMaXN0TWVtYmVyc1Jlc3BvbnNlEh8KB21lbWJlcnMYASADKAsyDi5xaW0udjEuTWVtYmVyEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCTKVBAoTQ29udmVyc2F0aW9uU2VydmljZRJHCgtDcmVhdGVHcm91cBIaLnFpbS52MS5DcmVhdGVHcm91cFJlcXVlc3QaHC5xaW0udjEuQ29udmVyc2F0aW9uUmVzcG9uc2USRQoKQWRkTWVtYmVycxIZLnFpbS52MS5BZGRNZW1iZXJzUmVxdWVzdBocLnFpbS52MS5Db252ZXJzYXRpb25SZXNwb25zZRJJCgxSZW1vdmVNZW1iZXISGy5xaW0udjEuUmVtb3ZlTWVtYmVyUmVxdWVzdBocLnFpbS52MS5Db252ZXJzYXRpb25SZXNwb25zZRJDCgpMZWF2ZUdyb3VwEhkucWltLnYxLkxlYXZlR3JvdXBSZXF1ZXN0GhoucWltLnYxLkxlYXZlR3JvdXBSZXNwb25zZRI/CgdTZXRSb2xlEhYucWltLnYxLlNldFJvbGVSZXF1ZXN0GhwucWltLnYxLkNvbnZlcnNhdGlvblJlc3BvbnNlElUKElVwZGF0ZUNvbnZlcnNhdGlvbhIhLnFpbS52MS5VcGRhdGVDb252ZXJzYXRpb25SZXF1ZXN0GhwucWltLnYxLkNvbnZlcnNhdGlvblJlc3BvbnNlEkYKC0xpc3RNZW1iZXJzEhoucWltLnYxLkxpc3RNZW1iZXJzUmVxdWVzdBobLnFpbS52MS5MaXN0TWVtYmVyc1Jlc3BvbnNlYgZwcm90bzM", [file_qim_v1_session_service, file_qim_v1_types]);
+  fileDesc("CiFxaW0vdjEvY29udmVyc2F0aW9uX3NlcnZpY2UucHJvdG8SBnFpbS52MSK6AQoSQ3JlYXRlR3JvdXBSZXF1ZXN0EhkKEWNsaWVudF9yZXF1ZXN0X2lkGAEgASgJEg0KBXRpdGxlGAIgASgJEhIKCm1lbWJlcl9pZHMYAyADKAkSNQoSaGlzdG9yeV92aXNpYmlsaXR5GAQgASgOMhkucWltLnYxLkhpc3RvcnlWaXNpYmlsaXR5EhgKEG9ubHlfYWRtaW5zX3Bvc3QYBSABKAgSFQoNcmVhZF9yZWNlaXB0cxgGIAEoCCJAChFBZGRNZW1iZXJzUmVxdWVzdBIXCg9jb252ZXJzYXRpb25faWQYASABKAkSEgoKbWVtYmVyX2lkcxgCIAMoCSI/ChNSZW1vdmVNZW1iZXJSZXF1ZXN0EhcKD2NvbnZlcnNhdGlvbl9pZBgBIAEoCRIPCgd1c2VyX2lkGAIgASgJIiwKEUxlYXZlR3JvdXBSZXF1ZXN0EhcKD2NvbnZlcnNhdGlvbl9pZBgBIAEoCSIUChJMZWF2ZUdyb3VwUmVzcG9uc2UiVgoOU2V0Um9sZVJlcXVlc3QSFwoPY29udmVyc2F0aW9uX2lkGAEgASgJEg8KB3VzZXJfaWQYAiABKAkSGgoEcm9sZRgDIAEoDjIMLnFpbS52MS5Sb2xlIocCChlVcGRhdGVDb252ZXJzYXRpb25SZXF1ZXN0EhcKD2NvbnZlcnNhdGlvbl9pZBgBIAEoCRISCgV0aXRsZRgCIAEoCUgAiAEBEh0KEG9ubHlfYWRtaW5zX3Bvc3QYAyABKAhIAYgBARI6ChJoaXN0b3J5X3Zpc2liaWxpdHkYBCABKA4yGS5xaW0udjEuSGlzdG9yeVZpc2liaWxpdHlIAogBARIaCg1yZWFkX3JlY2VpcHRzGAUgASgISAOIAQFCCAoGX3RpdGxlQhMKEV9vbmx5X2FkbWluc19wb3N0QhUKE19oaXN0b3J5X3Zpc2liaWxpdHlCEAoOX3JlYWRfcmVjZWlwdHMiQQoSTGlzdE1lbWJlcnNSZXF1ZXN0EhcKD2NvbnZlcnNhdGlvbl9pZBgBIAEoCRISCgpwYWdlX3Rva2VuGAIgASgJIk8KE0xpc3RNZW1iZXJzUmVzcG9uc2USHwoHbWVtYmVycxgBIAMoCzIOLnFpbS52MS5NZW1iZXISFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJMpUEChNDb252ZXJzYXRpb25TZXJ2aWNlEkcKC0NyZWF0ZUdyb3VwEhoucWltLnYxLkNyZWF0ZUdyb3VwUmVxdWVzdBocLnFpbS52MS5Db252ZXJzYXRpb25SZXNwb25zZRJFCgpBZGRNZW1iZXJzEhkucWltLnYxLkFkZE1lbWJlcnNSZXF1ZXN0GhwucWltLnYxLkNvbnZlcnNhdGlvblJlc3BvbnNlEkkKDFJlbW92ZU1lbWJlchIbLnFpbS52MS5SZW1vdmVNZW1iZXJSZXF1ZXN0GhwucWltLnYxLkNvbnZlcnNhdGlvblJlc3BvbnNlEkMKCkxlYXZlR3JvdXASGS5xaW0udjEuTGVhdmVHcm91cFJlcXVlc3QaGi5xaW0udjEuTGVhdmVHcm91cFJlc3BvbnNlEj8KB1NldFJvbGUSFi5xaW0udjEuU2V0Um9sZVJlcXVlc3QaHC5xaW0udjEuQ29udmVyc2F0aW9uUmVzcG9uc2USVQoSVXBkYXRlQ29udmVyc2F0aW9uEiEucWltLnYxLlVwZGF0ZUNvbnZlcnNhdGlvblJlcXVlc3QaHC5xaW0udjEuQ29udmVyc2F0aW9uUmVzcG9uc2USRgoLTGlzdE1lbWJlcnMSGi5xaW0udjEuTGlzdE1lbWJlcnNSZXF1ZXN0GhsucWltLnYxLkxpc3RNZW1iZXJzUmVzcG9uc2ViBnByb3RvMw", [file_qim_v1_session_service, file_qim_v1_types]);
 
 /**
  * @generated from message qim.v1.CreateGroupRequest
@@ -48,6 +48,11 @@ export type CreateGroupRequest = Message<"qim.v1.CreateGroupRequest"> & {
    * @generated from field: bool only_admins_post = 5;
    */
   onlyAdminsPost: boolean;
+
+  /**
+   * @generated from field: bool read_receipts = 6;
+   */
+  readReceipts: boolean;
 };
 
 /**
@@ -82,6 +87,11 @@ export type CreateGroupRequestJson = {
    * @generated from field: bool only_admins_post = 5;
    */
   onlyAdminsPost?: boolean;
+
+  /**
+   * @generated from field: bool read_receipts = 6;
+   */
+  readReceipts?: boolean;
 };
 
 /**
@@ -280,6 +290,18 @@ export type UpdateConversationRequest = Message<"qim.v1.UpdateConversationReques
    * @generated from field: optional bool only_admins_post = 3;
    */
   onlyAdminsPost?: boolean | undefined;
+
+  /**
+   * For those who join from then on.
+   *
+   * @generated from field: optional qim.v1.HistoryVisibility history_visibility = 4;
+   */
+  historyVisibility?: HistoryVisibility | undefined;
+
+  /**
+   * @generated from field: optional bool read_receipts = 5;
+   */
+  readReceipts?: boolean | undefined;
 };
 
 /**
@@ -300,6 +322,18 @@ export type UpdateConversationRequestJson = {
    * @generated from field: optional bool only_admins_post = 3;
    */
   onlyAdminsPost?: boolean;
+
+  /**
+   * For those who join from then on.
+   *
+   * @generated from field: optional qim.v1.HistoryVisibility history_visibility = 4;
+   */
+  historyVisibility?: HistoryVisibilityJson;
+
+  /**
+   * @generated from field: optional bool read_receipts = 5;
+   */
+  readReceipts?: boolean;
 };
 
 /**
@@ -426,7 +460,7 @@ export const ConversationService: GenService<{
     output: typeof LeaveGroupResponseSchema;
   },
   /**
-   * unstable until built
+   * By an owner, for whoever is no owner; or for oneself, where another owner stays.
    *
    * @generated from rpc qim.v1.ConversationService.SetRole
    */
@@ -436,7 +470,7 @@ export const ConversationService: GenService<{
     output: typeof ConversationResponseSchema;
   },
   /**
-   * unstable until built
+   * By an admin or the owner. What is absent stays as it is.
    *
    * @generated from rpc qim.v1.ConversationService.UpdateConversation
    */
