@@ -1,5 +1,6 @@
-/** One open store: the three contracts over one connection or one folder, and what all of them need to be told. */
+/** One open store: its contracts over one connection or one folder, and what all of them need to be told. */
 import type { AckDurability, CorruptReason } from '@qim/proto';
+import type { Bus } from './bus/bus.js';
 import type { Directory } from './directory/directory.js';
 import type { MessageStore } from './message/message-store.js';
 import type { Outbox } from './outbox/outbox.js';
@@ -8,6 +9,7 @@ export interface Store {
   readonly messages: MessageStore;
   readonly directory: Directory;
   readonly outbox: Outbox;
+  readonly bus: Bus;
   /** What an acknowledged commit is worth. */
   readonly ackDurability: AckDurability;
   /** For people, such as 'redis 7.0.15 at 127.0.0.1:6379'; never a password. */

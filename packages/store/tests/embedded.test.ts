@@ -1,10 +1,17 @@
 /** The embedded store keeps the contracts, as the reference model and Redis do. */
-import { directoryConformance, messageStoreConformance, outboxConformance, restartConformance } from '../src/testing/conformance/index.js';
+import {
+  busConformance,
+  directoryConformance,
+  messageStoreConformance,
+  outboxConformance,
+  restartConformance,
+} from '../src/testing/conformance/index.js';
 import { EMBEDDED_DAMAGE_KINDS, EmbeddedBackend } from './embedded-backend.js';
 
 const backend = { name: 'embedded', damageKinds: EMBEDDED_DAMAGE_KINDS, open: () => EmbeddedBackend.open() };
 
 messageStoreConformance(backend);
 directoryConformance(backend);
+busConformance(backend);
 outboxConformance(backend);
 restartConformance(backend);

@@ -1,6 +1,7 @@
 import { openMemoryStore } from '../src/memory/open.js';
 import {
   type BackendUnderTest,
+  busConformance,
   directoryConformance,
   messageStoreConformance,
   outboxConformance,
@@ -26,4 +27,5 @@ const memory: BackendUnderTest = {
 
 messageStoreConformance(memory);
 directoryConformance(memory);
+busConformance(memory);
 outboxConformance(memory);

@@ -1,5 +1,11 @@
 /** The store on Redis keeps the contracts, as the reference model and the embedded store do. */
-import { directoryConformance, messageStoreConformance, outboxConformance, restartConformance } from '../src/testing/conformance/index.js';
+import {
+  busConformance,
+  directoryConformance,
+  messageStoreConformance,
+  outboxConformance,
+  restartConformance,
+} from '../src/testing/conformance/index.js';
 import { DAMAGE_KINDS } from '../src/testing/damage-kinds.js';
 import { RedisBackend } from './redis-backend.js';
 
@@ -7,5 +13,6 @@ const backend = { name: 'redis', damageKinds: DAMAGE_KINDS, open: () => RedisBac
 
 messageStoreConformance(backend);
 directoryConformance(backend);
+busConformance(backend);
 outboxConformance(backend);
 restartConformance(backend);

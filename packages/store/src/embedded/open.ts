@@ -3,6 +3,7 @@
  * The folder holds `messages.mdb` (docs/storage.md, LMDB keys) and `server.mdb` (lock.ts).
  */
 import { EMBEDDED_MAP_BYTES_DEFAULT } from '@qim/proto';
+import { LocalBus } from '../bus/local-bus.js';
 import { systemNow } from '../clock.js';
 import type { Store, StoreOptions } from '../store.js';
 import { EmbeddedDirectory } from './directory.js';
@@ -59,6 +60,7 @@ function storeOn({ environment, path, leave }: FolderUse, partitionCount: number
     }),
     directory: new EmbeddedDirectory({ environment, now, faults }),
     outbox,
+    bus: new LocalBus(),
     ackDurability: 'synced',
     description: `embedded store in ${path}`,
     ping: async () => environment.read(() => {}),

@@ -4,6 +4,7 @@
  * It shares no reading code with the real backends, so that it can disagree with them; its one use is in tests.
  */
 import { type ConversationId, type ConversationSeq, notMember, type TenantId } from '@qim/proto';
+import { LocalBus } from '../bus/local-bus.js';
 import type { Store, StoreOptions } from '../store.js';
 import { skipSequences } from './commit.js';
 import { memoryDirectory } from './directory.js';
@@ -27,6 +28,7 @@ export function openMemoryStore(options: StoreOptions = {}): MemoryStore {
     messages: memoryMessageStore(state, options.observer ?? {}),
     directory: memoryDirectory(state.now),
     outbox: memoryOutbox(state),
+    bus: new LocalBus(),
     ackDurability: 'memory',
     description: 'memory of this process',
     ping: async () => {},

@@ -160,6 +160,17 @@ export interface UserKeys {
 }
 
 export function userKeys(tenantId: TenantId, userId: UserId): UserKeys {
+function partitionKey(tag: string): string {
+  return `partition:{${tag}}`;
+}
+
+/**
+ * The sharded channel of a partition's tag. Channels of a Redis do not belong to its databases, so each names its own.
+ */
+export function eventChannel(tag: string, database: number): string {
+  return `events:{${tag}}:${database}`;
+}
+
   const tag = userTag(tenantId, userId);
   return { conversations: `convs:${tag}`, read: `read:${tag}`, view: `view:${tag}`, left: `left:${tag}`, pins: `pins:${tag}` };
 }

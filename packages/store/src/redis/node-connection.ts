@@ -25,9 +25,10 @@ const BINARY = { typeMapping: { [RESP_TYPES.BLOB_STRING]: Buffer } } as const;
 const ASK_ROLE: Command = ['INFO', 'replication'];
 const RECONNECT_PAUSE_MS_FIRST = 20;
 
-type Client = ReturnType<typeof makeClient>;
+export type Client = ReturnType<typeof makeClient>;
 
-function makeClient({ address, name, timeoutMs }: ConnectionSettings, mayRetry: () => boolean) {
+/** Not yet connected. `mayRetry`: whether a lost one is made anew by itself. */
+export function makeClient({ address, name, timeoutMs }: ConnectionSettings, mayRetry: () => boolean) {
   const [{ host, port }] = address.nodes;
   const client = createClient({
     ...(address.username === undefined ? {} : { username: address.username }),

@@ -1,16 +1,21 @@
 /**
  * Opens a store on Redis 7.0 or later: `redis://[[user]:password@]host[:port][/database]`, or `rediss://` for TLS.
  *
- * Everything goes over one connection; the outbox opens one more when it is read from, because it waits there.
+ * Everything goes over one connection. The outbox opens one more when it is read from, because it waits there, and the bus
+ * one when it is first subscribed to, because a connection that listens does nothing else.
  */
 import { invalidArgument, STORE_COMMAND_TIMEOUT_MS } from '@qim/proto';
 import { systemNow } from '../clock.js';
 import type { Store, StoreOptions } from '../store.js';
 import { describeAddress, parseAddress } from './address.js';
+import { RedisBus } from './bus.js';
+import { openChannelLink } from './channel-link.js';
+import { ChannelListener } from './channel-listener.js';
 import { openConnection } from './connect.js';
 import type { RedisContext } from './context.js';
 import { inspectServer, joinDeployment } from './deployment.js';
 import { RedisDirectory } from './directory.js';
+import { EventChannels } from './event-channels.js';
 import { KeySpace } from './keys.js';
 import { RedisMessageStore } from './message-store.js';
 import { RedisOutbox } from './outbox.js';
@@ -56,14 +61,22 @@ export async function openRedisStore(url: string, options: RedisStoreOptions = {
     const weeks = new WeekGuess(now, clockAheadMs + clockOffsetMs());
     const context: RedisContext = { connection, scripts, keys, weeks, observer, now, clockOffsetMs };
     const outbox = new RedisOutbox(context, () => connection.dedicated('qim-outbox'));
+    const bus = new RedisBus({
+      connection,
+      channels: new EventChannels(keys.partitionCount, address.database),
+      listener: (handlers) =>
+        new ChannelListener({ open: (of) => openChannelLink({ address, name: 'qim-events', timeoutMs }, of), handlers, timeoutMs }),
+    });
     return {
       messages: new RedisMessageStore(context),
       directory: new RedisDirectory(context),
       outbox,
+      bus,
       ackDurability,
       description: `${product} at ${describeAddress(address)}`,
       ping: async () => void (await connection.call('PING')),
       close: async () => {
+        bus.close();
         await outbox.close();
         await connection.close();
       },

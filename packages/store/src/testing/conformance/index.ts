@@ -3,6 +3,7 @@ export type { BackendUnderTest } from './backend.js';
 
 import { amending } from './amend.js';
 import type { BackendUnderTest } from './backend.js';
+import { bus } from './bus.js';
 import { catchingUp, catchingUpOnDamage } from './catch-up.js';
 import { clearing } from './clearing.js';
 import { admission, creating, sequencing, storing } from './commit.js';
@@ -60,6 +61,10 @@ export function directoryConformance(backend: BackendUnderTest): void {
     pins,
     'group requests': groupRequests,
   });
+}
+
+export function busConformance(backend: BackendUnderTest): void {
+  suite(backend, 'Bus', { 'between processes': bus });
 }
 
 export function outboxConformance(backend: BackendUnderTest): void {
