@@ -52,6 +52,7 @@ describe('a socket', () => {
         start: unused,
         stop: unused,
         announceRead: unused,
+        announceChange: unused,
         subscribe: async (given) => {
           sink = given;
           return unsubscribed;

@@ -37,7 +37,7 @@ function counting<T extends object>(target: T, names: readonly (keyof T)[]): T {
 
 function watched(store: Store): Store {
   const messages = counting(store.messages, ['commit', 'amend']);
-  const directory = counting(store.directory, ['raiseRead', 'touch', 'join', 'leave', 'groupForRequest']);
+  const directory = counting(store.directory, ['raiseRead', 'setFlags', 'touch', 'join', 'leave', 'groupForRequest']);
   return { ...store, messages, directory };
 }
 

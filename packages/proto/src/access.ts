@@ -57,9 +57,6 @@ export type MethodName = keyof typeof METHOD_ACCESS;
 /** What the schema names and this version does not answer yet (`unimplemented`). */
 export const UNBUILT_METHODS: ReadonlySet<MethodName> = new Set<MethodName>([
   'qim.v1.MessageService/SetReaction',
-  'qim.v1.SessionService/MarkAllRead',
-  'qim.v1.SessionService/GetTotals',
-  'qim.v1.SessionService/SetConversationFlags',
   'qim.v1.ProfileService/SetProfile',
   'qim.v1.ProfileService/GetProfiles',
   'qim.v1.EventService/SetTyping',

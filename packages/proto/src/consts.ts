@@ -55,6 +55,13 @@ export const TOUCH_BEFORE_ANSWER_MAX = 100;
 /** A conversation's pins come before page 1 of the list. */
 export const PINS_MAX = 50;
 
+/** MarkAllRead: as many conversations as a page of the list has. */
+export const MARK_ALL_READ_MAX = 100;
+/** GetTotals: the conversations whose unread messages are counted, two full pages of the list. Past them it is not exact. */
+export const TOTALS_CONVERSATIONS_MAX = 200;
+/** Pages of the list that are looked through for them: muted ones do not count, and may be many. */
+export const TOTALS_PAGES_MAX = 5;
+
 /** How long the sender may recall; tunable per tenant. */
 export const RECALL_WINDOW_MS = 24 * 60 * 60 * 1000;
 /** Tries of an amendment whose target changed under it, before Aborted. */

@@ -36,4 +36,6 @@ export interface Push {
   subscribe(sink: EventSink): Promise<() => void>;
   /** To the user's own devices. */
   announceRead(tenantId: TenantId, userId: UserId, conversationId: ConversationId, readConversationSeq: ConversationSeq): void;
+  /** To the user's own devices: what they show of the conversation is to be read again. */
+  announceChange(tenantId: TenantId, userId: UserId, conversationId: ConversationId): void;
 }

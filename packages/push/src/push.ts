@@ -44,5 +44,8 @@ export function createPush(deps: PushDeps): Push {
       const event = { kind: 'readAdvanced', conversationId, userId, readConversationSeq } as const;
       bus.publish({ tenantId, event, userIds: [userId], except: undefined });
     },
+    announceChange(tenantId, userId, conversationId) {
+      bus.publish({ tenantId, event: { kind: 'conversationChanged', conversationId }, userIds: [userId], except: undefined });
+    },
   };
 }

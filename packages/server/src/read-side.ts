@@ -14,7 +14,7 @@ export interface ReadSide {
 /** @throws StartError StoreUnusable */
 export async function openReadSide(place: StorePlace, io: Pick<ServerIo, 'openStore' | 'now'>): Promise<ReadSide> {
   const store = await io.openStore(place, { as: 'beside', now: io.now });
-  const session = startSession(store, { announceRead: () => {} });
+  const session = startSession(store, { announceRead: () => {}, announceChange: () => {} });
   return {
     explain: (caller, conversationId) => explainConversation(store.messages, session, caller, conversationId),
     close: () => store.close(),

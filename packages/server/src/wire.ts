@@ -29,7 +29,7 @@ export function wire(parts: Parts): { readonly push: Push; readonly gateway: Gat
   const push = wirePush(parts);
   const announceRead: AnnounceRead = (...mark) => push.announceRead(...mark);
   const writer = wireWriter(parts, announceRead);
-  const session = startSession(parts.store, { announceRead });
+  const session = startSession(parts.store, { announceRead, announceChange: (...of) => push.announceChange(...of) });
   return { push, gateway: wireGateway(parts, writer, session, push) };
 }
 

@@ -1,7 +1,9 @@
 /** What the read side is told beside its store. No key, host or path is among it: it opens nothing. */
-import type { AnnounceRead } from '@qim/proto';
+import type { AnnounceRead, ConversationId, TenantId, UserId } from '@qim/proto';
 
 export interface SessionConfig {
   /** Called when a read mark rose. */
   readonly announceRead: AnnounceRead;
+  /** Called when a user's own view of a conversation changed: for that user's devices. Must not throw. */
+  readonly announceChange: (tenantId: TenantId, userId: UserId, conversationId: ConversationId) => void;
 }

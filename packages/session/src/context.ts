@@ -7,7 +7,7 @@ import type { SessionConfig } from './config.js';
 
 export interface SessionContext {
   readonly messages: Pick<MessageStore, 'readConversations' | 'readConversation' | 'readHistory' | 'catchUp' | 'readMembers'>;
-  readonly directory: Pick<Directory, 'page' | 'view' | 'raiseRead' | 'clear' | 'join'>;
+  readonly directory: Pick<Directory, 'page' | 'view' | 'raiseRead' | 'clear' | 'join' | 'touch' | 'setFlags'>;
   readonly config: SessionConfig;
 }
 

@@ -9,6 +9,7 @@ import type {
   ConversationSummary,
   CountEvidence,
   DamageError,
+  FlagsChange,
   MemberEntry,
   Preview,
 } from '@qim/store';
@@ -100,6 +101,21 @@ export interface ListedMember extends MemberEntry {
   readonly userId: UserId;
 }
 
+export interface ReadMark {
+  readonly conversationId: ConversationId;
+  readonly conversationSeq: ConversationSeq;
+}
+
+/** Of all conversations that are not muted. */
+export interface Totals {
+  /** With unread messages, or marked unread. */
+  readonly unreadConversations: number;
+  readonly unreadCount: number;
+  readonly mentionCount: number;
+  /** False: there are more conversations than were counted, a count is not exact, or a conversation is damaged. */
+  readonly exact: boolean;
+}
+
 export interface Session {
   /** `pageSize` 0: the default; `pageToken` '': from the top. @throws InvalidArgument (pageSize, pageToken) */
   listConversations(caller: Caller, input: { pageSize: number; pageToken: string; explain: boolean }): Promise<ListPage>;
@@ -107,6 +123,14 @@ export interface Session {
   getConversation(caller: Caller, conversationId: ConversationId, explain: boolean): Promise<ListedConversation>;
   /** What now holds: max(read, min(asked, head)). @throws NotMember | CorruptRecord */
   markRead(caller: Caller, conversationId: ConversationId, readConversationSeq: ConversationSeq): Promise<ConversationSeq>;
+  /**
+   * The same for several. What now holds of each, in their order; damaged ones are left out. Nothing is raised when the
+   * caller is not a member of one of them. @throws NotMember | InvalidArgument (upTo)
+   */
+  markAllRead(caller: Caller, upTo: readonly ReadMark[]): Promise<readonly ReadMark[]>;
+  getTotals(caller: Caller): Promise<Totals>;
+  /** Absent flags stay as they are. @throws NotMember | InvalidArgument (hidden) | ResourceLimit (pins) | CorruptRecord */
+  setConversationFlags(caller: Caller, conversationId: ConversationId, change: FlagsChange): Promise<ListedConversation>;
   /** @throws NotMember | InvalidArgument (limit) | CorruptRecord */
   readHistory(caller: Caller, input: HistoryInput): Promise<HistoryOutput>;
   /** @throws NotMember | InvalidArgument (limit) | CorruptRecord */

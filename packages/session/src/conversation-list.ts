@@ -62,13 +62,14 @@ export async function getConversation(
 }
 
 /** notMember: to be dropped. unsettled: its floor moved once more after it was read again. */
-type ReadView =
+export type ReadView =
   | { readonly kind: 'listed'; readonly conversation: ListedConversation }
   | { readonly kind: 'notMember' }
   | { readonly kind: 'unsettled' };
 type Judged = ReadView | { readonly kind: 'otherFloor'; readonly view: ConversationView };
 
-async function readViews(
+/** One for each view, in their order. */
+export async function readViews(
   context: SessionContext,
   caller: Caller,
   views: readonly ConversationView[],

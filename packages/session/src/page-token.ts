@@ -27,14 +27,22 @@ const CHECKSUM_BYTES = 8;
 const HEADER_BYTES = 1 + CHECKSUM_BYTES;
 
 export function encodeListToken(caller: Caller, cursor: DirectoryCursor): string {
-  return encode(caller, 'list', [cursor.activityAtMs, cursor.conversationId]);
+  const { activityAtMs, conversationId, pinned, pinsThroughMs } = cursor;
+  const pins = pinned === true || pinsThroughMs !== undefined ? [pinned === true ? 1 : 0, pinsThroughMs ?? 0] : [];
+  return encode(caller, 'list', [activityAtMs, conversationId, ...pins]);
 }
 
 /** @throws InvalidArgument (pageToken) */
 export function decodeListToken(caller: Caller, token: string): DirectoryCursor {
-  const [activityAtMs, conversationId] = decode(caller, 'list', token);
-  if (!Number.isSafeInteger(activityAtMs) || typeof conversationId !== 'string') throw refused();
-  return { activityAtMs: Number(activityAtMs), conversationId: parseConversationId(conversationId, 'pageToken') };
+  const [activityAtMs, conversationId, pinned = 0, pinsThroughMs = 0] = decode(caller, 'list', token);
+  const numbers = [activityAtMs, pinned, pinsThroughMs];
+  if (!numbers.every((value) => Number.isSafeInteger(value)) || typeof conversationId !== 'string') throw refused();
+  return {
+    activityAtMs: Number(activityAtMs),
+    conversationId: parseConversationId(conversationId, 'pageToken'),
+    ...(pinned === 1 ? { pinned: true } : {}),
+    ...(pinsThroughMs === 0 ? {} : { pinsThroughMs: Number(pinsThroughMs) }),
+  };
 }
 
 /** `after` is the last member of the page before. */

@@ -4,15 +4,20 @@ import { clearHistory } from './clear-history.js';
 import type { SessionContext } from './context.js';
 import type { Session } from './contract.js';
 import { getConversation, listConversations } from './conversation-list.js';
+import { setConversationFlags } from './flags.js';
 import { readHistory } from './history.js';
 import { listMembers } from './members.js';
-import { markRead } from './read-marks.js';
+import { markAllRead, markRead } from './read-marks.js';
+import { getTotals } from './totals.js';
 
 export function createSession(context: SessionContext): Session {
   return {
     listConversations: (caller, input) => listConversations(context, caller, input),
     getConversation: (caller, conversationId, explain) => getConversation(context, caller, conversationId, explain),
     markRead: (caller, conversationId, readConversationSeq) => markRead(context, caller, conversationId, readConversationSeq),
+    markAllRead: (caller, upTo) => markAllRead(context, caller, upTo),
+    getTotals: (caller) => getTotals(context, caller),
+    setConversationFlags: (caller, conversationId, change) => setConversationFlags(context, caller, conversationId, change),
     readHistory: (caller, input) => readHistory(context, caller, input),
     catchUp: (caller, input) => catchUp(context, caller, input),
     clearHistory: (caller, conversationId, upToSeq) => clearHistory(context, caller, conversationId, upToSeq),

@@ -25,7 +25,7 @@ export function sessionOverRealStore(name: string, kinds: readonly DamageKind[],
     });
     afterAll(() => real.close());
 
-    const session = () => startSession(real.store, { announceRead: () => {} });
+    const session = () => startSession(real.store, { announceRead: () => {}, announceChange: () => {} });
     const listOf = (userId: UserId) => session().listConversations(caller(userId), { pageSize: 0, pageToken: '', explain: true });
 
     test.each(kinds.filter((kind) => !NO_DAMAGE_TO_COUNTS.includes(kind)))(

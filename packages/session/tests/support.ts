@@ -52,6 +52,7 @@ export function openWorld(
   const parts = over(store);
   const seen: SessionStore = { messages: { ...store.messages, ...parts.messages }, directory: { ...store.directory, ...parts.directory } };
   const session = startSession(seen, {
+    announceChange: (_tenant, userId, conversationId) => announced.push(`${userId} ${conversationId} changed`),
     announceRead: (_tenant, userId, conversationId, readSeq) => announced.push(`${userId} ${conversationId} ${readSeq}`),
   });
   const filler = fillWorld(store, clock);

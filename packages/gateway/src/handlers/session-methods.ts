@@ -6,8 +6,9 @@ import { type Method, method } from '../method.js';
 import { wireCatchUp, wireConversation, wireMessage } from '../to-wire.js';
 
 export function sessionMethods(session: Session): readonly Method[] {
-  const { listConversations, getConversation, markRead, readHistory, catchUp, clearHistory } = SessionService.method;
+  const { listConversations, getConversation, readHistory, catchUp, clearHistory, setConversationFlags } = SessionService.method;
   return [
+    ...readMarkMethods(session),
     method(listConversations, async ({ caller }, { pageSize, pageToken, explain }) => {
       const page = await session.listConversations(caller, { pageSize, pageToken, explain });
       return {
@@ -19,11 +20,6 @@ export function sessionMethods(session: Session): readonly Method[] {
     method(getConversation, async ({ caller }, { conversationId, explain }) => ({
       conversation: wireConversation(await session.getConversation(caller, parseConversationId(conversationId), explain)),
     })),
-    method(markRead, async ({ caller }, request) => {
-      const asked = parseConversationSeq(request.readConversationSeq, 'readConversationSeq');
-      const held = await session.markRead(caller, parseConversationId(request.conversationId), asked);
-      return { readConversationSeq: BigInt(held) };
-    }),
     method(readHistory, async ({ caller }, request) => {
       const { messages, hasMore, epoch } = await session.readHistory(caller, historyInput(request));
       return { messages: messages.map(wireMessage), hasMore, epoch: BigInt(epoch) };
@@ -34,6 +30,36 @@ export function sessionMethods(session: Session): readonly Method[] {
       await session.clearHistory(caller, parseConversationId(request.conversationId), upToSeq);
       return {};
     }),
+    method(setConversationFlags, async ({ caller }, { conversationId, pinned, muted, hidden, markedUnread }) => {
+      const named = Object.entries({ pinned, muted, hidden, markedUnread }).filter(([, value]) => value !== undefined);
+      const id = parseConversationId(conversationId);
+      return { conversation: wireConversation(await session.setConversationFlags(caller, id, Object.fromEntries(named))) };
+    }),
+  ];
+}
+
+function readMarkMethods(session: Session): readonly Method[] {
+  const { markRead, markAllRead, getTotals } = SessionService.method;
+  return [
+    method(markRead, async ({ caller }, request) => {
+      const asked = parseConversationSeq(request.readConversationSeq, 'readConversationSeq');
+      const held = await session.markRead(caller, parseConversationId(request.conversationId), asked);
+      return { readConversationSeq: BigInt(held) };
+    }),
+    method(markAllRead, async ({ caller }, request) => {
+      const asked = request.upTo.map((mark) => ({
+        conversationId: parseConversationId(mark.conversationId, 'upTo.conversationId'),
+        conversationSeq: parseConversationSeq(mark.conversationSeq, 'upTo.conversationSeq'),
+      }));
+      const held = await session.markAllRead(caller, asked);
+      return {
+        readConversationSeqs: held.map(({ conversationId, conversationSeq }) => ({
+          conversationId,
+          conversationSeq: BigInt(conversationSeq),
+        })),
+      };
+    }),
+    method(getTotals, ({ caller }) => session.getTotals(caller)),
   ];
 }
 

@@ -11,6 +11,7 @@ import {
   DEVICE_ID_BYTES_MAX,
   HISTORY_PAGE_SIZE_MAX,
   LIST_PAGE_SIZE_MAX,
+  MARK_ALL_READ_MAX,
   MEMBERS_PER_CALL_MAX,
   MENTIONS_MAX,
   MESSAGE_TYPE_MAX,
@@ -199,6 +200,20 @@ const sendMessage: readonly FieldCase[] = [
   seq('readConversationSeq'),
 ];
 
+const mark = { conversationId: 'g_none', conversationSeq: '1' };
+const upTo: FieldCase = {
+  path: 'upTo',
+  good: [[], Array.from({ length: MARK_ALL_READ_MAX }, () => mark)],
+  bad: [
+    Array.from({ length: MARK_ALL_READ_MAX + 1 }, () => mark),
+    ...conversationId.bad.filter((value) => typeof value === 'string').map((id) => told('upTo.conversationId', [{ conversationId: id }])),
+    told('upTo.conversationSeq', [{ ...mark, conversationSeq: -1 }]),
+    'x',
+    5,
+    {},
+  ],
+};
+
 const ref: readonly FieldCase[] = [conversationId, messageSeq('conversationSeq'), messageId('messageId')];
 const pageToken: FieldCase = { path: 'pageToken', good: [''], bad: ['x', '%%%', 'x'.repeat(PAGE_TOKEN_CHARS_MAX + 1), ...NO_TEXT] };
 
@@ -229,6 +244,12 @@ export const FIELD_CASES: Readonly<Record<string, readonly FieldCase[]>> = {
     { path: 'limit', good: [0, 1, HISTORY_PAGE_SIZE_MAX], bad: [-1, HISTORY_PAGE_SIZE_MAX + 1, 2 ** 31, ...NO_INTEGER] },
   ],
   'SessionService/ClearHistory': [conversationId, seq('upToSeq')],
+  'SessionService/MarkAllRead': [upTo],
+  'SessionService/SetConversationFlags': [
+    conversationId,
+    ...['pinned', 'muted', 'hidden', 'markedUnread'].map(flag),
+    { path: 'hidden', good: [], bad: [true], beside: { pinned: true } },
+  ],
   'ConversationService/CreateGroup': [
     {
       ...idCase('clientRequestId', CLIENT_MESSAGE_ID_BYTES_MAX),

@@ -75,7 +75,7 @@ export async function startServer({ store: faulty = (store) => store, options }:
   const announceRead: AnnounceRead = (...mark) => push.announceRead(...mark);
   const { messages, directory } = store;
   const writer = createWriter({ messages, directory, now: clock.now, newId: uuidv7, announceRead, recallWindowMs: 60_000 });
-  const session = startSession(store, { announceRead });
+  const session = startSession(store, { announceRead, announceChange: (...of) => push.announceChange(...of) });
   const tokens = createSecretTokens({ secrets: [SECRET], now: clock.now });
   const calls: TestServer['calls'] = [];
   const counts: TestServer['counts'] = { opened: 0, closed: [], events: 0, slow: 0 };

@@ -74,7 +74,7 @@ export const ListConversationsRequestSchema: GenMessage<ListConversationsRequest
  */
 export type ListConversationsResponse = Message<"qim.v1.ListConversationsResponse"> & {
   /**
-   * By activity, newest first.
+   * Pinned ones first, the newest pin first; then by activity, newest first.
    *
    * @generated from field: repeated qim.v1.Conversation conversations = 1;
    */
@@ -100,7 +100,7 @@ export type ListConversationsResponse = Message<"qim.v1.ListConversationsRespons
  */
 export type ListConversationsResponseJson = {
   /**
-   * By activity, newest first.
+   * Pinned ones first, the newest pin first; then by activity, newest first.
    *
    * @generated from field: repeated qim.v1.Conversation conversations = 1;
    */
@@ -379,6 +379,8 @@ export const GetTotalsRequestSchema: GenMessage<GetTotalsRequest, {jsonType: Get
  */
 export type GetTotalsResponse = Message<"qim.v1.GetTotalsResponse"> & {
   /**
+   * With unread messages, or marked unread.
+   *
    * @generated from field: int32 unread_conversations = 1;
    */
   unreadConversations: number;
@@ -394,7 +396,7 @@ export type GetTotalsResponse = Message<"qim.v1.GetTotalsResponse"> & {
   mentionCount: number;
 
   /**
-   * False: there are more conversations than were counted, or one of them is not exact.
+   * False: there are more conversations than were counted, or one of them is not exact, or damaged.
    *
    * @generated from field: bool exact = 4;
    */
@@ -406,6 +408,8 @@ export type GetTotalsResponse = Message<"qim.v1.GetTotalsResponse"> & {
  */
 export type GetTotalsResponseJson = {
   /**
+   * With unread messages, or marked unread.
+   *
    * @generated from field: int32 unread_conversations = 1;
    */
   unreadConversations?: number;
@@ -421,7 +425,7 @@ export type GetTotalsResponseJson = {
   mentionCount?: number;
 
   /**
-   * False: there are more conversations than were counted, or one of them is not exact.
+   * False: there are more conversations than were counted, or one of them is not exact, or damaged.
    *
    * @generated from field: bool exact = 4;
    */
@@ -918,7 +922,7 @@ export const SessionService: GenService<{
     output: typeof MarkReadResponseSchema;
   },
   /**
-   * unstable until built
+   * For several at once; damaged ones are left out of the answer. Nothing is raised when the caller is not a member of one.
    *
    * @generated from rpc qim.v1.SessionService.MarkAllRead
    */
@@ -928,7 +932,7 @@ export const SessionService: GenService<{
     output: typeof MarkAllReadResponseSchema;
   },
   /**
-   * unstable until built
+   * Of the first 200 conversations of the list that are not muted.
    *
    * @generated from rpc qim.v1.SessionService.GetTotals
    */
@@ -962,7 +966,7 @@ export const SessionService: GenService<{
     output: typeof ClearHistoryResponseSchema;
   },
   /**
-   * unstable until built
+   * Absent ones stay as they are. Hiding unpins, until a new message comes; pinning shows a hidden one.
    *
    * @generated from rpc qim.v1.SessionService.SetConversationFlags
    */
