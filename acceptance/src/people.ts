@@ -1,7 +1,7 @@
 /** People of one item, each with a token, and the calls that the items make again and again. */
 import { randomUUID } from 'node:crypto';
 import { SignJWT } from 'jose';
-import { type Api, array, integer, type Json, type JsonObject, object, text } from './api.js';
+import { type Answer, type Api, array, integer, type Json, type JsonObject, object, text } from './api.js';
 
 export interface Sent {
   readonly conversationId: string;
@@ -34,6 +34,10 @@ export class Person {
 
   call(method: string, body: JsonObject): Promise<JsonObject> {
     return this.#api.ok(method, this.token, body);
+  }
+
+  answer(method: string, body: JsonObject): Promise<Answer> {
+    return this.#api.answer(method, this.token, body);
   }
 
   refused(method: string, body: JsonObject, code: string, reason: string): Promise<JsonObject> {

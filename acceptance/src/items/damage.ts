@@ -63,11 +63,3 @@ export const damaged: Item = {
     for (const kind of whole) await damagedListing(stage, kind, true);
   },
 };
-
-export const survive: Item = {
-  number: '15',
-  name: 'survive',
-  shows: 'server and Redis killed at random under load, 10 times: nothing acknowledged lost, nothing doubled, every count right',
-  waitsFor: 'the failure harness, of "Grow and survive"',
-  run: () => Promise.reject(new Error('the failure harness is not built yet')),
-};

@@ -18,6 +18,8 @@ export interface LoggedCommand {
 export interface CommandLog {
   /** All commands since the log was opened or cleared, marks left out. */
   read(): Promise<readonly LoggedCommand[]>;
+  /** What has come so far: the last words of a server that is gone, whose `read` would wait for ever. */
+  received(): readonly LoggedCommand[];
   /** Forgets what was logged until now. */
   clear(): Promise<void>;
   close(): void;
@@ -57,6 +59,7 @@ export async function openCommandLog(port: number): Promise<CommandLog> {
       await settle();
       return [...commands];
     },
+    received: () => [...commands],
     clear: async () => {
       await settle();
       commands = [];

@@ -18,6 +18,7 @@ export {
   REDIS_ONLY_DAMAGE_KINDS,
   type StoreLocation,
 } from './damage-kinds.js';
+export { type Random, SEEDS, seededRandom } from './random.js';
 export { type RedisServer, type RedisServerOptions, startRedis } from './redis-server.js';
 
 /** The next `count` sequences of the conversation will not be given: a hole follows its newest record. */
