@@ -11,7 +11,7 @@ const { join } = require('node:path');
 const { mayImport, onlyFrom } = require('./tools/imports/table.json');
 
 const rooms = Object.keys(mayImport);
-const roomOf = '(packages/[^/]+|acceptance)';
+const roomOf = '(packages/[^/]+|acceptance|bench)';
 const anyOf = (paths) => `^(${paths.join('|')})/`;
 
 function declaredRooms(room) {
@@ -97,9 +97,10 @@ module.exports = {
     },
     {
       name: 'driver-outside-its-backend',
-      comment: 'only the backend of that store speaks its protocol: go through the contracts of @qim/store',
+      comment:
+        'only the backend of that store speaks its protocol (and the bench, which measures against it): go through the contracts of @qim/store',
       severity: 'error',
-      from: { path: `^${roomOf}/src/`, pathNot: '^packages/store/src/(redis|embedded|testing)/' },
+      from: { path: `^${roomOf}/src/`, pathNot: '^(packages/store/src/(redis|embedded|testing)|bench/src)/' },
       to: { path: '^node_modules/(redis|@redis/[^/]+|lmdb)/' },
     },
     {

@@ -26,7 +26,7 @@ export interface ImportReport {
 }
 
 const CONFIG = fileURLToPath(new URL('../../.dependency-cruiser.cjs', import.meta.url));
-const SOURCE = /^(packages\/[^/]+|acceptance)\/(src|tests)\/.*\.tsx?$/;
+const SOURCE = /^(packages\/[^/]+|acceptance|bench)\/(src|tests)\/.*\.tsx?$/;
 
 /** @throws when dependency-cruiser ends without a report. */
 export async function cruise(root: string, folders: readonly string[]): Promise<ImportReport> {
@@ -53,7 +53,7 @@ export function expectedModules(tracked: readonly string[]): string[] {
 export async function checkImports(root: string, tracked: readonly string[]): Promise<string[]> {
   const expected = expectedModules(tracked);
   if (expected.length === 0) return ['no source file was found to look at'];
-  const report = await cruise(root, ['packages', 'acceptance']);
+  const report = await cruise(root, ['packages', 'acceptance', 'bench']);
   const unseen = expected.filter((path) => !report.seen.has(path));
   return [...report.violations, ...unseen.map((path) => `not seen by dependency-cruiser: ${path}`)];
 }

@@ -58,6 +58,6 @@ export function linesMatching(file: SourceFile, pattern: RegExp, what: string): 
 export const isScript = (path: string): boolean => /\.(ts|tsx|mjs|cjs|js)$/.test(path) && !path.includes('/src/gen/');
 /** What a package ships, generated code apart. */
 export const isShipped = (path: string): boolean => /^packages\/[^/]+\/src\//.test(path) && !path.includes('/src/gen/');
-export const isTest = (path: string): boolean => /^(packages\/[^/]+|acceptance|tools)\/tests\//.test(path);
+export const isTest = (path: string): boolean => /^(packages\/[^/]+|acceptance|bench|tools)\/tests\//.test(path);
 /** Served to tests and never to users. */
 export const isTestSupport = (path: string): boolean => path.startsWith('packages/store/src/testing/');

@@ -4,7 +4,7 @@ import type { Finding, SourceFile } from '../source-file.js';
 import type { TreeRule } from './repository.js';
 
 const LINK = /\]\((?!https?:|#|mailto:)([^)#\s]+)/g;
-const QUOTED_PATH = /`((?:packages|tools|scripts|docs|acceptance|\.ci)\/[\w./-]+)`/g;
+const QUOTED_PATH = /`((?:packages|tools|scripts|docs|acceptance|bench|\.ci)\/[\w./-]+)`/g;
 const DOCUMENT = /\bdocs\/[\w./-]+\.md\b/g;
 
 /** Links and quoted paths in Markdown, and documents that code refers a reader to. Paths with a wildcard are not looked at. */
