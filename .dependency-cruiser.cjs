@@ -14,9 +14,12 @@ const rooms = Object.keys(mayImport);
 const roomOf = '(packages/[^/]+|acceptance|bench)';
 const anyOf = (paths) => `^(${paths.join('|')})/`;
 
+/** It ships as one bundle that needs nothing installed: what goes into the bundle is a dependency of its build. */
+const BUNDLED = 'packages/client';
+
 function declaredRooms(room) {
   const manifest = JSON.parse(readFileSync(join(process.cwd(), room, 'package.json'), 'utf8'));
-  return Object.keys(manifest.dependencies ?? {})
+  return Object.keys({ ...manifest.dependencies, ...(room === BUNDLED ? manifest.devDependencies : {}) })
     .filter((name) => name.startsWith('@qim/'))
     .map((name) => `packages/${name.slice('@qim/'.length)}`);
 }
@@ -86,13 +89,13 @@ module.exports = {
       severity: 'error',
       // Suites run under the test runner of the root, and are not exported.
       from: { path: `^${roomOf}/src/`, pathNot: '^packages/store/src/testing/(conformance|model)/' },
-      to: { dependencyTypes: ['npm-no-pkg', 'npm-unknown'], pathNot: '^node_modules/@types/node/' },
+      to: { dependencyTypes: ['npm-no-pkg', 'npm-unknown'], dependencyTypesNot: ['npm-peer'], pathNot: '^node_modules/@types/node/' },
     },
     {
       name: 'dev-only',
       comment: 'what ships needs it at run time: move it from "devDependencies" to "dependencies"',
       severity: 'error',
-      from: { path: `^${roomOf}/src/`, pathNot: '^packages/(store/src/testing|web/src)/' },
+      from: { path: `^${roomOf}/src/`, pathNot: `^(packages/(store/src/testing|web/src)|${BUNDLED}/src)/` },
       to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'] },
     },
     {

@@ -1,35 +1,52 @@
-/**
- * The client: one connection, and what is kept in step over it. Nothing here does I/O; it wires the parts together.
- *
- * On each welcome, on resyncNeeded and every RELIST_INTERVAL_MS everything shown is read again: a push is a hint that may
- * be lost, and nothing says so.
- */
-import { RELIST_INTERVAL_MS } from '@qim/proto';
-import type { Event as WireEvent } from '@qim/proto/schema';
-import { Api, type SentMessage } from './api.js';
-import { Calls } from './calls.js';
-import type { ServerFrame } from './codec.js';
-import { Connection, type ConnectionState, type TokenSource } from './connection.js';
-import { ConversationList, type ConversationListState } from './conversation-list.js';
-import { type Environment, environmentFrom } from './environment.js';
-import { clientError, type QimClientError, serverError } from './errors.js';
-import { eventFrom, type QimEvent } from './events.js';
-import type { CreateGroupInput, EditMessageInput, MessageRef, ReadHistoryInput, SendMessageInput } from './inputs.js';
-import { Listeners, type Observable } from './observable.js';
+/** What an application holds of qim. */
+import type { SentMessage } from './api/message-api.js';
+import type { ConnectionState } from './connection.js';
+import type { ConversationListState } from './conversation-list.js';
+import type { Environment } from './environment.js';
+import type { QimEvent } from './events.js';
+import type {
+  AssignableRole,
+  ConversationFlagsInput,
+  CreateGroupInput,
+  EditMessageInput,
+  MessageRef,
+  ProfileInput,
+  ReadHistoryInput,
+  ReportInput,
+  SendMessageInput,
+  UpdateConversationInput,
+} from './inputs.js';
+import type { Observable } from './observable.js';
 import type { OpenConversation } from './open-conversation.js';
-import { Outbox, type OutgoingMessage } from './outbox.js';
-import { ReadMarker } from './read-marker.js';
-import { socketTransport } from './transport.js';
-import type { Conversation, ConversationPage, HistoryPage, MemberPage, Message } from './types.js';
-import { Windows } from './windows.js';
+import type { OutgoingMessage } from './outbox.js';
+import type { ProfilesView } from './profiles.js';
+import type { ClientStorage } from './storage/storage.js';
+import type { TokenSource } from './token.js';
+import type { TotalsState } from './totals.js';
+import type { BlockedPage, Conversation, ConversationPage, HistoryPage, MemberPage, Message, Profile, Totals } from './types.js';
+import type { TypingState } from './typing.js';
+
+/** Whose client it is. */
+export interface Account {
+  readonly userId: string;
+  /** Absent: 0. */
+  readonly tenant?: number;
+}
 
 export interface ClientOptions extends Partial<Environment> {
   /** The server, such as http://127.0.0.1:7700; its socket is at /ws below it. */
   readonly url: string;
-  /** Called at each connect, and once more when a token was refused or has expired. */
+  /** Called at each connect, before the token expires, and when one was refused or has expired. */
   readonly token: TokenSource;
   /** Used when the token names no device. */
   readonly device?: string;
+  /**
+   * Opens the cache at once, before there is any link; a token for another one stops the client. Absent: the cache opens
+   * with the first welcome, which says who it is.
+   */
+  readonly account?: Account;
+  /** Absent: IndexedDB where there is one, else memory. */
+  readonly storage?: ClientStorage;
 }
 
 export interface ConversationListView extends Observable<ConversationListState> {
@@ -51,297 +68,62 @@ export interface Client {
   readonly connection: Observable<ConnectionState>;
   readonly conversations: ConversationListView;
   readonly outbox: OutboxView;
+  /** Read while somebody watches. */
+  readonly totals: Observable<TotalsState>;
+  /** Who writes where. */
+  readonly typing: Observable<TypingState>;
+  /** Who is known to be online, of those who share a conversation with the user; nobody without a link. */
+  readonly presence: Observable<ReadonlySet<string>>;
+  readonly profiles: ProfilesView;
   /** Connects, and again after every loss, until `close`. */
   connect(): void;
   /** Ends the waiting between two tries. */
   retryNow(): void;
-  /** For good: make a new client to come back. */
+  /** For good: make a new client to come back. What is kept stays kept. */
   close(): void;
+  /** As `close`, and everything that is kept of this user is removed, in every tab. Unsent messages are lost. */
+  logout(): Promise<void>;
   /** Raw: they may be lost, doubled or late. The function ends it. */
   onEvent(listener: (event: QimEvent) => void): () => void;
   openConversation(conversationId: string): OpenConversation;
 
-  /** Tried again under one client message id for at most a minute; then `outcomeUnknown` says whether it may have arrived. */
+  /**
+   * Shown at once in `outbox` and the open conversation; sent when there is a link, also after a restart, under one client
+   * message id. Rejects when the server refuses it, or after a minute of tries that the server did not answer; then
+   * `outcomeUnknown` says whether it may have arrived, and it stays in `outbox` to be retried or dropped.
+   */
   sendMessage(input: SendMessageInput): Promise<SentMessage>;
   editMessage(input: EditMessageInput): Promise<Message>;
   recallMessage(ref: MessageRef): Promise<Message>;
   deleteMessage(ref: MessageRef): Promise<Message>;
+  setReaction(ref: MessageRef, emoji: string, on: boolean): Promise<Message>;
+
   /** What now holds: only ever raised, never past the newest message. */
   markRead(conversationId: string, conversationSeq: number): Promise<number>;
+  /** Everything that the list shows, up to what it shows: what comes meanwhile stays unread. */
+  markAllRead(): Promise<void>;
+  getTotals(): Promise<Totals>;
   readHistory(input: ReadHistoryInput): Promise<HistoryPage>;
+  /** Hides it for the user, up to and including this sequence, for ever. */
+  clearHistory(conversationId: string, upToSeq: number): Promise<void>;
   /** `pageSize` 1..100, absent: 50. */
   listConversations(page?: { readonly pageSize?: number; readonly pageToken?: string }): Promise<ConversationPage>;
   getConversation(conversationId: string): Promise<Conversation>;
+  setConversationFlags(conversationId: string, flags: ConversationFlagsInput): Promise<Conversation>;
+
   createGroup(input: CreateGroupInput): Promise<Conversation>;
   addMembers(conversationId: string, memberIds: readonly string[]): Promise<Conversation>;
   removeMember(conversationId: string, userId: string): Promise<Conversation>;
   leaveGroup(conversationId: string): Promise<void>;
+  setRole(conversationId: string, userId: string, role: AssignableRole): Promise<Conversation>;
+  updateConversation(conversationId: string, input: UpdateConversationInput): Promise<Conversation>;
   listMembers(conversationId: string, pageToken?: string): Promise<MemberPage>;
-}
 
-export function createClient(options: ClientOptions): Client {
-  return new SocketClient(options);
-}
-
-class SocketClient implements Client {
-  readonly connection: Observable<ConnectionState>;
-  readonly conversations: ConversationListView;
-  readonly outbox: OutboxView;
-  readonly #environment: Environment;
-  readonly #connection: Connection;
-  readonly #calls: Calls;
-  readonly #api: Api;
-  readonly #list: ConversationList;
-  readonly #windows: Windows;
-  readonly #outbox: Outbox;
-  readonly #marker: ReadMarker;
-  readonly #events = new Listeners<[QimEvent]>();
-  #cancelRelist: () => void = () => {};
-
-  constructor(options: ClientOptions) {
-    const environment = environmentFrom(options);
-    this.#environment = environment;
-    this.#calls = new Calls(environment);
-    const api = new Api(socketTransport(this.#calls), environment);
-    this.#api = api;
-    this.#outbox = new Outbox({ api, environment, sent: (sent) => this.#sent(sent) });
-    this.#list = new ConversationList({
-      api,
-      environment,
-      noted: (conversation) => this.#windows.get(conversation.conversationId)?.noted(conversation),
-      gone: (conversationId) => this.#windows.get(conversationId)?.removed(),
-    });
-    this.#marker = new ReadMarker({
-      api,
-      environment,
-      heldMark: (conversationId) => soundEntry(this.#list, conversationId)?.readConversationSeq,
-      marked: (conversationId) => this.#list.touch(conversationId, 'other'),
-    });
-    this.#windows = new Windows({
-      api,
-      outbox: this.#outbox,
-      heldCursor: (conversationId) => soundEntry(this.#list, conversationId)?.amendmentCursor,
-      markRead: (conversationId, seq) => this.#marker.shown(conversationId, seq),
-    });
-    this.#connection = new Connection({
-      url: socketUrl(options.url),
-      token: options.token,
-      device: options.device ?? '',
-      environment,
-      handler: { online: () => this.#online(), offline: (stopped) => this.#offline(stopped), frame: (frame) => this.#frame(frame) },
-    });
-    this.connection = this.#connection.state;
-    const list = this.#list;
-    this.conversations = {
-      subscribe: list.state.subscribe,
-      snapshot: list.state.snapshot,
-      loadMore: () => list.loadMore(),
-      refresh: () => list.relist(),
-    };
-    const outbox = this.#outbox;
-    this.outbox = {
-      subscribe: outbox.state.subscribe,
-      snapshot: outbox.state.snapshot,
-      retry: (clientMessageId) => outbox.retry(clientMessageId),
-      drop: (clientMessageId) => outbox.drop(clientMessageId),
-    };
-  }
-
-  connect(): void {
-    this.#calls.reopen();
-    this.#connection.connect();
-  }
-
-  retryNow(): void {
-    this.#connection.retryNow();
-  }
-
-  close(): void {
-    this.#connection.close();
-    this.#calls.close(clientError('CLIENT_CLOSED', 'the client was closed'));
-    this.#outbox.close();
-    this.#marker.close();
-    this.#list.close();
-    for (const [, window] of this.#windows.all()) window.close();
-    this.#cancelRelist();
-  }
-
-  onEvent(listener: (event: QimEvent) => void): () => void {
-    return this.#events.add(listener);
-  }
-
-  openConversation(conversationId: string): OpenConversation {
-    return this.#windows.open(conversationId);
-  }
-
-  sendMessage(input: SendMessageInput): Promise<SentMessage> {
-    return this.#outbox.send(input);
-  }
-
-  editMessage(input: EditMessageInput): Promise<Message> {
-    return this.#amended(this.#api.editMessage(input));
-  }
-
-  recallMessage(ref: MessageRef): Promise<Message> {
-    return this.#amended(this.#api.recallMessage(ref));
-  }
-
-  deleteMessage(ref: MessageRef): Promise<Message> {
-    return this.#amended(this.#api.deleteMessage(ref));
-  }
-
-  async markRead(conversationId: string, conversationSeq: number): Promise<number> {
-    const held = await this.#api.markRead(conversationId, conversationSeq);
-    this.#list.touch(conversationId, 'other');
-    return held;
-  }
-
-  readHistory(input: ReadHistoryInput): Promise<HistoryPage> {
-    return this.#api.readHistory(input);
-  }
-
-  listConversations(page: { readonly pageSize?: number; readonly pageToken?: string } = {}): Promise<ConversationPage> {
-    return this.#api.listConversations(page.pageSize ?? 0, page.pageToken ?? '');
-  }
-
-  getConversation(conversationId: string): Promise<Conversation> {
-    return this.#api.getConversation(conversationId);
-  }
-
-  createGroup(input: CreateGroupInput): Promise<Conversation> {
-    return this.#changed(this.#api.createGroup(input));
-  }
-
-  addMembers(conversationId: string, memberIds: readonly string[]): Promise<Conversation> {
-    return this.#changed(this.#api.addMembers(conversationId, memberIds));
-  }
-
-  removeMember(conversationId: string, userId: string): Promise<Conversation> {
-    return this.#changed(this.#api.removeMember(conversationId, userId));
-  }
-
-  async leaveGroup(conversationId: string): Promise<void> {
-    await this.#api.leaveGroup(conversationId);
-    this.#list.remove(conversationId);
-    this.#windows.get(conversationId)?.removed();
-  }
-
-  listMembers(conversationId: string, pageToken = ''): Promise<MemberPage> {
-    return this.#api.listMembers(conversationId, pageToken);
-  }
-
-  async #changed(call: Promise<Conversation>): Promise<Conversation> {
-    const conversation = await call;
-    this.#list.touch(conversation.conversationId, 'activity');
-    this.#windows.get(conversation.conversationId)?.noted(conversation);
-    return conversation;
-  }
-
-  async #amended(call: Promise<Message>): Promise<Message> {
-    const message = await call;
-    this.#windows.push(message);
-    this.#list.touch(message.conversationId, 'other');
-    return message;
-  }
-
-  /** Whether a window will show it. */
-  #sent({ message }: SentMessage): boolean {
-    this.#list.touch(message.conversationId, 'activity');
-    const window = this.#windows.get(message.conversationId);
-    if (window === undefined) return false;
-    // A duplicate of what is gone by now comes with its ids alone: history knows more.
-    if (message.activityId === '') {
-      window.resync();
-      return false;
-    }
-    window.push(message);
-    return true;
-  }
-
-  #online(): void {
-    this.#calls.attach({ send: (frame) => this.#connection.send(frame), suspect: (sinceMs) => this.#connection.suspect(sinceMs) });
-    this.#resync();
-    this.#marker.flush();
-  }
-
-  #offline(stopped: QimClientError | undefined): void {
-    this.#cancelRelist();
-    if (stopped === undefined) this.#calls.detach();
-    else this.#calls.close(stopped);
-  }
-
-  #resync(): void {
-    this.#cancelRelist();
-    this.#cancelRelist = this.#environment.schedule(RELIST_INTERVAL_MS, () => this.#resync());
-    this.#list.relist();
-    for (const [, window] of this.#windows.all()) window.resync();
-  }
-
-  #frame(frame: Exclude<ServerFrame, { kind: 'welcome' | 'unknown' }>): void {
-    switch (frame.kind) {
-      case 'reply':
-        this.#calls.reply(frame.id, frame.body);
-        return;
-      case 'error':
-        this.#calls.fail(frame.id, serverError(frame.error));
-        return;
-      case 'event':
-        this.#wireEvent(frame.event);
-        return;
-    }
-  }
-
-  #wireEvent(wireEvent: WireEvent): void {
-    let event: QimEvent | undefined;
-    try {
-      event = eventFrom(wireEvent);
-    } catch {
-      // One that cannot be understood is one that was lost.
-      this.#resync();
-      return;
-    }
-    if (event !== undefined) this.#event(event);
-  }
-
-  #event(event: QimEvent): void {
-    switch (event.kind) {
-      case 'messageCommitted':
-        this.#windows.push(event.message);
-        this.#list.touch(event.message.conversationId, 'activity');
-        break;
-      case 'messageAmended':
-        this.#windows.push(event.message);
-        this.#list.touch(event.message.conversationId, 'other');
-        break;
-      case 'conversationChanged':
-        // It may be one that the user has just joined.
-        this.#list.touch(event.conversationId, 'activity');
-        break;
-      case 'readAdvanced':
-        this.#list.touch(event.conversationId, 'other');
-        break;
-      case 'removed':
-        this.#windows.get(event.conversationId)?.removed();
-        this.#list.remove(event.conversationId);
-        break;
-      case 'resyncNeeded':
-        this.#resync();
-        break;
-    }
-    this.#events.emit(event);
-  }
-}
-
-function soundEntry(list: ConversationList, conversationId: string) {
-  const entry = list.find(conversationId);
-  return entry?.damaged === undefined ? entry : undefined;
-}
-
-/** http and https become ws and wss. @throws TypeError for what is no URL */
-function socketUrl(url: string): string {
-  const whole = new URL(url);
-  whole.protocol = whole.protocol === 'https:' || whole.protocol === 'wss:' ? 'wss:' : 'ws:';
-  whole.pathname = `${whole.pathname.replace(/\/$/, '')}/ws`;
-  whole.search = '';
-  return whole.href;
+  setProfile(input: ProfileInput): Promise<Profile>;
+  /** `userIds` at most 100. */
+  getProfiles(userIds: readonly string[]): Promise<readonly Profile[]>;
+  blockUser(userId: string): Promise<void>;
+  unblockUser(userId: string): Promise<void>;
+  listBlocked(pageToken?: string): Promise<BlockedPage>;
+  reportMessage(input: ReportInput): Promise<void>;
 }

@@ -1,14 +1,18 @@
 /**
  * One link to the server, kept alive: token, socket, hello, welcome, and again after a loss. `online` means that events
  * are subscribed. What travels over it is none of its business.
+ *
+ * A token is renewed over the open link before it expires. A hello is answered whatever token it brings, so it also finds
+ * out whether a link is still alive once the network has come back.
  */
-import { CloseCode, CONNECT_TIMEOUT_MS, CONNECTION_STABLE_MS, shouldReconnect } from '@qim/proto';
+import { CloseCode, CONNECT_TIMEOUT_MS, CONNECTION_STABLE_MS, LINK_PROBE_MS, shouldReconnect } from '@qim/proto';
 import type { FrameError } from '@qim/proto/schema';
 import { pauseMs, promptPauseMs, RECONNECT_PAUSES } from './backoff.js';
 import { decodeServerFrame, encodeHello, type ServerFrame, SUBPROTOCOL } from './codec.js';
 import type { Environment, WebSocketLike } from './environment.js';
 import { clientError, type QimClientError, serverError } from './errors.js';
 import { Cell, type Observable } from './observable.js';
+import { expiryOf, type TokenSource, untilRenewalMs } from './token.js';
 import type { Identity } from './types.js';
 
 export type ConnectionState =
@@ -18,13 +22,16 @@ export type ConnectionState =
   | { readonly status: 'online'; readonly identity: Identity }
   /** Tries again by itself. */
   | { readonly status: 'waiting'; readonly retryAtMs: number; readonly failures: number }
-  /** Does not try again: the token was refused twice, or this client speaks what the server does not. */
+  /**
+   * Does not try again by itself; `error.reason` says why. UNAUTHENTICATED, TOKEN_EXPIRED: the token was refused, and so
+   * was the one that the callback gave instead: sign in anew. ACCOUNT_MISMATCH: it is another user's. LOGGED_OUT: by
+   * another tab. Others: this client speaks what the server does not.
+   */
   | { readonly status: 'stopped'; readonly closeCode: number; readonly error: QimClientError };
 
-/** `refused`: the last token was not taken, or has expired; a new one is wanted. */
-export type TokenSource = (why: 'connect' | 'refused') => string | Promise<string>;
-
 export interface ConnectionHandler {
+  /** Undefined: this is whom the client is for; else why it must not go on. */
+  refuses(identity: Identity): QimClientError | undefined;
   online(identity: Identity): void;
   /** No longer online; `stopped` when for good. */
   offline(stopped: QimClientError | undefined): void;
@@ -54,6 +61,9 @@ export class Connection {
   #onlineSinceMs = 0;
   #lastFrameAtMs = 0;
   #refusal: FrameError | undefined;
+  #token = '';
+  #cancelRenewal: () => void = () => {};
+  #endNetworkWatch: (() => void) | undefined;
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
@@ -69,6 +79,7 @@ export class Connection {
     if (status !== 'idle' && status !== 'stopped') return;
     this.#failures = 0;
     this.#tokenRefused = false;
+    this.#endNetworkWatch ??= this.#options.environment.onNetworkBack(() => this.#networkBack());
     void this.#open();
   }
 
@@ -79,7 +90,15 @@ export class Connection {
 
   close(): void {
     this.#abandon(CLIENT_CLOSE.Done);
+    this.#endNetworkWatch?.();
+    this.#endNetworkWatch = undefined;
     this.#become({ status: 'idle' }, undefined);
+  }
+
+  /** For good, until `connect`. */
+  stop(error: QimClientError): void {
+    this.#abandon(CLIENT_CLOSE.Done);
+    this.#become({ status: 'stopped', closeCode: CLIENT_CLOSE.Done, error }, undefined);
   }
 
   send(frame: Uint8Array<ArrayBuffer>): void {
@@ -91,6 +110,26 @@ export class Connection {
     if (this.#state.snapshot().status !== 'online' || this.#lastFrameAtMs >= sinceMs) return;
     this.#abandon(CLIENT_CLOSE.Dead);
     this.#lost(1006);
+  }
+
+  #networkBack(): void {
+    const state = this.#state.snapshot();
+    if (state.status === 'online') this.#probe();
+    // What the server has asked for holds, whatever the network does.
+    if (state.status !== 'waiting' || (this.#refusal?.retryAfterMs ?? 0) > 0) return;
+    this.#failures = 0;
+    void this.#open();
+  }
+
+  /** Whether anything comes back over a link that a sleeping device may have lost. */
+  #probe(): void {
+    const { environment, device } = this.#options;
+    const sinceMs = environment.now();
+    const round = this.#round;
+    this.send(encodeHello(this.#token, device));
+    environment.schedule(LINK_PROBE_MS, () => {
+      if (round === this.#round) this.suspect(sinceMs);
+    });
   }
 
   async #open(): Promise<void> {
@@ -111,6 +150,7 @@ export class Connection {
 
   #dial(token: string): void {
     const { environment, url, device } = this.#options;
+    this.#token = token;
     const socket = new environment.WebSocket(url, SUBPROTOCOL);
     this.#socket = socket;
     socket.binaryType = 'arraybuffer';
@@ -142,11 +182,39 @@ export class Connection {
 
   #welcomed(identity: Identity): void {
     if (this.#state.snapshot().status === 'online') return;
+    const refusal = this.#options.handler.refuses(identity);
+    if (refusal !== undefined) {
+      this.stop(refusal);
+      return;
+    }
     this.#cancelTimer();
     this.#tokenRefused = false;
     this.#onlineSinceMs = this.#options.environment.now();
+    this.#planRenewal();
     this.#state.set({ status: 'online', identity });
     this.#options.handler.online(identity);
+  }
+
+  #planRenewal(): void {
+    const { environment } = this.#options;
+    const expiresAtMs = expiryOf(this.#token);
+    if (expiresAtMs === undefined) return;
+    const { ms, renew } = untilRenewalMs(expiresAtMs - environment.now());
+    this.#cancelRenewal();
+    this.#cancelRenewal = environment.schedule(ms, () => (renew ? void this.#renew() : this.#planRenewal()));
+  }
+
+  async #renew(): Promise<void> {
+    const round = this.#round;
+    try {
+      const token = await this.#options.token('renew');
+      if (round !== this.#round) return;
+      this.#token = token;
+      this.send(encodeHello(token, this.#options.device));
+    } catch {
+      // Asked again below; when it expires first, the server closes and a new one is wanted.
+    }
+    if (round === this.#round) this.#planRenewal();
   }
 
   #drop(code: number): void {
@@ -158,6 +226,7 @@ export class Connection {
   #abandon(code: number): void {
     this.#round += 1;
     this.#cancelTimer();
+    this.#cancelRenewal();
     const socket = this.#socket;
     this.#socket = undefined;
     if (socket === undefined) return;
@@ -188,7 +257,8 @@ export class Connection {
   #wait(ms: number | undefined): void {
     const { environment } = this.#options;
     this.#failures += 1;
-    const pause = ms ?? pauseMs(this.#failures, RECONNECT_PAUSES, environment.random);
+    const ours = ms ?? pauseMs(this.#failures, RECONNECT_PAUSES, environment.random);
+    const pause = Math.max(ours, this.#refusal?.retryAfterMs ?? 0);
     this.#become({ status: 'waiting', retryAtMs: environment.now() + pause, failures: this.#failures }, pause);
   }
 

@@ -12,7 +12,7 @@ import {
   LIST_REFRESH_MAX,
   LIST_REFRESH_PARALLEL_MAX,
 } from '@qim/proto';
-import type { Api } from './api.js';
+import type { SessionApi } from './api/session-api.js';
 import type { Environment } from './environment.js';
 import { asClientError, clientError, isNotMember, isWithoutLink, type QimClientError } from './errors.js';
 import { Cell, type Observable } from './observable.js';
@@ -22,14 +22,16 @@ export interface ConversationListState {
   /** loading: nothing was read yet. error: reading failed, and what was read before is still there. */
   readonly status: 'loading' | 'ready' | 'error';
   readonly error: QimClientError | undefined;
-  /** By activity, newest first. */
+  /** Pinned ones first, then by activity, newest first. */
   readonly conversations: readonly Conversation[];
   /** `loadMore` has more. */
   readonly hasMore: boolean;
+  /** What is shown was kept from an earlier time; the server has not been asked yet. */
+  readonly stale: boolean;
 }
 
 export interface ConversationListOptions {
-  readonly api: Pick<Api, 'listConversations' | 'getConversation'>;
+  readonly api: Pick<SessionApi, 'listConversations' | 'getConversation'>;
   readonly environment: Environment;
   /** An entry was read again. */
   readonly noted: (conversation: Conversation) => void;
@@ -42,7 +44,13 @@ export type Touch = 'activity' | 'other';
 
 export class ConversationList {
   readonly #options: ConversationListOptions;
-  readonly #state = new Cell<ConversationListState>({ status: 'loading', error: undefined, conversations: [], hasMore: false });
+  readonly #state = new Cell<ConversationListState>({
+    status: 'loading',
+    error: undefined,
+    conversations: [],
+    hasMore: false,
+    stale: false,
+  });
   readonly #touched = new Map<string, Touch>();
   #nextPageToken = '';
   #wantsAll = false;
@@ -61,6 +69,12 @@ export class ConversationList {
 
   find(conversationId: string): Conversation | undefined {
     return this.#state.snapshot().conversations.find((entry) => entry.conversationId === conversationId);
+  }
+
+  /** Shows what was kept, unless the server has said something already. */
+  restore(conversations: readonly Conversation[]): void {
+    if (this.#state.snapshot().status !== 'loading' || this.#closed) return;
+    this.#state.set({ status: 'ready', error: undefined, conversations, hasMore: false, stale: true });
   }
 
   /** Reads the whole list again, as far as it was read before. */
@@ -211,7 +225,7 @@ export class ConversationList {
   }
 
   #showList(conversations: readonly Conversation[], hasMore: boolean): void {
-    this.#state.set({ status: 'ready', error: undefined, conversations, hasMore });
+    this.#state.set({ status: 'ready', error: undefined, conversations, hasMore, stale: false });
   }
 }
 

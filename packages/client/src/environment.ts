@@ -34,6 +34,8 @@ export interface Environment {
   readonly random: () => number;
   /** An id that nobody else makes, 1..64 bytes: a client message id. */
   readonly newId: () => string;
+  /** Calls `run` when the network may be back, or the page is looked at again; the function returned ends it. */
+  readonly onNetworkBack: (run: () => void) => () => void;
 }
 
 /** @throws Error in Node without `WebSocket`: there is no global one before Node 22. */
@@ -46,12 +48,28 @@ export function environmentFrom(given: Partial<Environment>): Environment {
     now: given.now ?? Date.now,
     random: given.random ?? Math.random,
     newId: given.newId ?? randomId,
+    onNetworkBack: given.onNetworkBack ?? onNetworkBack,
   };
 }
 
 function scheduleByTimer(ms: number, run: () => void): () => void {
   const timer = setTimeout(run, ms);
   return () => clearTimeout(timer);
+}
+
+/** Node tells nothing: there it never calls. */
+function onNetworkBack(run: () => void): () => void {
+  const page = globalThis.document as Document | undefined;
+  if (page === undefined) return () => {};
+  const shown = (): void => {
+    if (page.visibilityState === 'visible') run();
+  };
+  globalThis.addEventListener('online', run);
+  page.addEventListener('visibilitychange', shown);
+  return () => {
+    globalThis.removeEventListener('online', run);
+    page.removeEventListener('visibilitychange', shown);
+  };
 }
 
 /** 128 random bits. Not crypto.randomUUID: that is missing on plain http pages. */

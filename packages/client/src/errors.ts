@@ -9,6 +9,9 @@
  *   CLIENT_CLOSED    close() was called, or the connection has stopped for good
  *   CLIENT_LIMIT     a bound of the client itself
  *   BAD_ANSWER       the server sent what this client cannot understand
+ *   ACCOUNT_MISMATCH the token is another user's than the client was made for
+ *   LOGGED_OUT       another tab has logged this user out
+ *   TOO_OLD          an unsent message of a week ago: a retry might double it
  */
 import { Code, ConnectError } from '@connectrpc/connect';
 import { codeFromString, codeToString } from '@connectrpc/connect/protocol-connect';
@@ -21,7 +24,10 @@ export type ClientReason =
   | 'CANCELED'
   | 'CLIENT_CLOSED'
   | 'CLIENT_LIMIT'
-  | 'BAD_ANSWER';
+  | 'BAD_ANSWER'
+  | 'ACCOUNT_MISMATCH'
+  | 'LOGGED_OUT'
+  | 'TOO_OLD';
 
 const CODE_OF = {
   NOT_CONNECTED: 'unavailable',
@@ -31,6 +37,9 @@ const CODE_OF = {
   CLIENT_CLOSED: 'canceled',
   CLIENT_LIMIT: 'resource_exhausted',
   BAD_ANSWER: 'internal',
+  ACCOUNT_MISMATCH: 'unauthenticated',
+  LOGGED_OUT: 'unauthenticated',
+  TOO_OLD: 'failed_precondition',
 } as const satisfies Record<ClientReason, string>;
 
 export interface QimClientErrorInit {
@@ -71,6 +80,17 @@ export function isQimClientError(error: unknown): error is QimClientError {
 
 export function clientError(reason: ClientReason, message: string, outcomeUnknown = false): QimClientError {
   return new QimClientError({ code: CODE_OF[reason], reason, message, outcomeUnknown });
+}
+
+/** A failure as plain data, to be kept. */
+export type FailureRecord = Required<Omit<QimClientErrorInit, 'cause'>>;
+
+export function failureOf({ code, reason, message, field, retryAfterMs, outcomeUnknown }: QimClientError): FailureRecord {
+  return { code, reason, message, field, retryAfterMs, outcomeUnknown };
+}
+
+export function failureFrom(record: FailureRecord): QimClientError {
+  return new QimClientError(record);
 }
 
 /** The same failure, of a call that may or may not have taken effect. */
@@ -121,6 +141,11 @@ const WITHOUT_LINK: ReadonlySet<string> = new Set(['NOT_CONNECTED', 'CONNECTION_
 /** Nothing is wrong but the link: the next welcome reads again. */
 export function isWithoutLink(error: QimClientError): boolean {
   return WITHOUT_LINK.has(error.reason);
+}
+
+/** Nothing is wrong with the call itself: it may be made again over the next link, or by the next client. */
+export function isOfThisLink(error: QimClientError): boolean {
+  return isWithoutLink(error) || error.code === 'unauthenticated';
 }
 
 /** For what only a fault of ours, or an answer beyond understanding, can bring. */

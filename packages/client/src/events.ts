@@ -16,6 +16,9 @@ export type QimEvent =
   | { readonly kind: 'conversationChanged'; readonly conversationId: string }
   /** The caller is no longer a member. */
   | { readonly kind: 'removed'; readonly conversationId: string }
+  /** Somebody began or stopped writing. */
+  | { readonly kind: 'typing'; readonly conversationId: string; readonly userId: string; readonly on: boolean }
+  | { readonly kind: 'presence'; readonly userId: string; readonly online: boolean }
   /** Events may have been lost. */
   | { readonly kind: 'resyncNeeded' };
 
@@ -34,8 +37,12 @@ export function eventFrom({ kind }: wire.Event): QimEvent | undefined {
       return { kind: kind.case, conversationId: kind.value.conversationId };
     case 'resyncNeeded':
       return { kind: 'resyncNeeded' };
-    case 'typing':
+    case 'typing': {
+      const { conversationId, userId, on } = kind.value;
+      return { kind: 'typing', conversationId, userId, on };
+    }
     case 'presence':
+      return { kind: 'presence', userId: kind.value.userId, online: kind.value.online };
     case 'subscribed':
     case undefined:
       return undefined;

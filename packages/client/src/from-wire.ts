@@ -3,6 +3,7 @@ import { ControlKind, ConversationKind, HistoryVisibility, MessageStatus, Role }
 import type * as wire from '@qim/proto/schema';
 import { ErrorReasonSchema } from '@qim/proto/schema';
 import { clientError } from './errors.js';
+import type { AssignableRole } from './inputs.js';
 import type * as own from './types.js';
 
 /** @throws QimClientError BAD_ANSWER past 2^53-1, which no server of ours sends. */
@@ -53,6 +54,7 @@ export function messageFrom(message: wire.Message | undefined): own.Message {
     mentionAll: message.mentionAll,
     replyTo: replyTo && { conversationSeq: integer(replyTo.conversationSeq), messageId: replyTo.messageId },
     content: contentFrom(message.body),
+    reactions: message.reactions.map(({ emoji, userIds }) => ({ emoji, userIds })),
   };
 }
 
@@ -163,4 +165,16 @@ export function conversationFrom(conversation: wire.Conversation | undefined): o
 
 export function memberFrom(member: wire.Member): own.Member {
   return { userId: member.userId, role: named(ROLE_NAMES, member.role), joinedSeq: integer(member.joinedSeq) };
+}
+
+const ROLE_NUMBERS = { member: Role.Member, admin: Role.Admin, owner: Role.Owner } as const;
+
+export function wireRole(role: AssignableRole): Role {
+  return ROLE_NUMBERS[role];
+}
+
+export function profileFrom(profile: wire.Profile | undefined): own.Profile {
+  if (profile === undefined) throw clientError('BAD_ANSWER', 'the server sent no profile where there must be one');
+  const { userId, displayName, avatarUrl } = profile;
+  return { userId, displayName, avatarUrl };
 }

@@ -1,5 +1,5 @@
 /** What the client's calls take. */
-import type { HistoryVisibility, ReplyTo } from './types.js';
+import type { HistoryVisibility, ReplyTo, Role } from './types.js';
 
 export type OutgoingContent =
   | { readonly kind: 'text'; readonly text: string }
@@ -67,4 +67,34 @@ export interface CatchUpInput {
   readonly amendmentCursor: number;
   /** Of new and of amended messages, 1..200. */
   readonly limit: number;
+}
+
+/** What is absent stays as it is. */
+export interface ConversationFlagsInput {
+  /** At most 50 may be; they come first in the list. */
+  readonly pinned?: boolean;
+  /** Left out of the totals. */
+  readonly muted?: boolean;
+  /** Not listed until a new message comes. */
+  readonly hidden?: boolean;
+  /** Shown as unread on every device, until it is read. The read mark stays where it is. */
+  readonly markedUnread?: boolean;
+}
+
+export type AssignableRole = Exclude<Role, 'unknown'>;
+
+/** What is absent stays as it is. */
+export interface UpdateConversationInput {
+  readonly title?: string;
+  readonly onlyAdminsPost?: boolean;
+}
+
+export interface ProfileInput {
+  readonly displayName: string;
+  /** Absent: none. */
+  readonly avatarUrl?: string;
+}
+
+export interface ReportInput extends MessageRef {
+  readonly comment?: string;
 }

@@ -4,7 +4,7 @@
  * for one more.
  */
 import { CATCH_UP_PAGES_MAX, CLIENT_WINDOW_MESSAGES_MAX, HISTORY_PAGE_SIZE_DEFAULT, HISTORY_PAGE_SIZE_MAX } from '@qim/proto';
-import type { Api } from './api.js';
+import type { SessionApi } from './api/session-api.js';
 import { asClientError, cannotCatchUp, clientError, isNotMember, isWithoutLink, type QimClientError } from './errors.js';
 import { Cell, type Observable } from './observable.js';
 import { Timeline } from './timeline.js';
@@ -21,6 +21,18 @@ export interface MessagesState {
   readonly messages: readonly Message[];
   /** There are more before the first. */
   readonly hasOlder: boolean;
+  /** What is shown was kept from an earlier time; the server has not been asked yet. */
+  readonly stale: boolean;
+}
+
+/** What a window can go on from: everything that history showed from the first message to the last. */
+export interface HeldMessages {
+  readonly epoch: number;
+  /** Undefined: not known. */
+  readonly cursor: number | undefined;
+  /** Ascending, at least one. */
+  readonly messages: readonly Message[];
+  readonly hasOlder: boolean;
 }
 
 /**
@@ -28,11 +40,11 @@ export interface MessagesState {
  */
 type Wanted = 'nothing' | 'forward' | 'resync';
 
-const EMPTY: MessagesState = { status: 'loading', error: undefined, messages: [], hasOlder: false };
+const EMPTY: MessagesState = { status: 'loading', error: undefined, messages: [], hasOlder: false, stale: false };
 
 export interface MessageWindowOptions {
   readonly conversationId: string;
-  readonly api: Pick<Api, 'readHistory' | 'catchUp' | 'getConversation'>;
+  readonly api: Pick<SessionApi, 'readHistory' | 'catchUp' | 'getConversation'>;
   /** The amendment cursor that the list holds: read before any record that is read now. Undefined: none held. */
   readonly heldCursor: () => number | undefined;
 }
@@ -49,6 +61,7 @@ export class MessageWindow {
   #headNoted = 0;
   #olderRequest: Promise<void> | undefined;
   #closed = false;
+  #stale = false;
 
   constructor(options: MessageWindowOptions) {
     this.#options = options;
@@ -64,6 +77,31 @@ export class MessageWindow {
     if (outcome === 'merged') this.#show();
     else if (outcome === 'waiting') this.#want('forward');
     else this.#startAnew();
+  }
+
+  /** Goes on from what was kept, unless the server has said something already. */
+  restore({ messages, epoch, cursor, hasOlder }: HeldMessages): void {
+    if (this.#timeline.begun || this.#running || this.#closed || this.#state.snapshot().status !== 'loading') return;
+    this.#timeline.begin({ messages, epoch, hasMore: hasOlder });
+    this.#cursor = cursor;
+    this.#stale = true;
+    this.#show();
+  }
+
+  /** What to keep; undefined: nothing that is known to be so. `max` of the newest. */
+  held(max: number): HeldMessages | undefined {
+    const { messages, epoch, hasOlder } = this.#timeline;
+    if (messages.length === 0 || this.#stale) return undefined;
+    const kept = messages.slice(-max);
+    return { epoch, cursor: this.#cursor, messages: kept, hasOlder: hasOlder || kept.length < messages.length };
+  }
+
+  /** The sequence before this one, as far as is known without a gap: 0 before the first, undefined when it is not known. */
+  before(seq: number): number | undefined {
+    const { messages, coveredTo, hasOlder, begun } = this.#timeline;
+    if (!begun || coveredTo < seq) return undefined;
+    const at = messages.findLastIndex(({ conversationSeq }) => conversationSeq < seq);
+    return messages[at]?.conversationSeq ?? (hasOlder ? undefined : 0);
   }
 
   /** Asks whether what is held still stands, and for what follows it. */
@@ -88,6 +126,7 @@ export class MessageWindow {
   removed(): void {
     this.#timeline = new Timeline();
     this.#cursor = undefined;
+    this.#stale = false;
     this.#wanted = 'nothing';
     this.#state.set({ ...EMPTY, status: 'removed' });
   }
@@ -119,9 +158,15 @@ export class MessageWindow {
     else this.#startAnew();
   }
 
+  /** What is held is not what the server shows any more. */
+  startAnew(): void {
+    if (!this.#closed) this.#startAnew();
+  }
+
   #startAnew(): void {
     this.#timeline = new Timeline();
     this.#cursor = undefined;
+    this.#stale = false;
     this.#state.set(EMPTY);
     this.#want('forward');
   }
@@ -161,6 +206,7 @@ export class MessageWindow {
       this.#startAnew();
       return;
     }
+    if (wanted === 'resync') this.#stale = false;
     this.#show();
     const more = timeline.hasWaiting || this.#headNoted > timeline.coveredTo;
     this.#headNoted = 0;
@@ -180,7 +226,7 @@ export class MessageWindow {
   async #resync(timeline: Timeline): Promise<boolean> {
     const cursor = this.#cursor;
     try {
-      if (cursor !== undefined) return await this.#catchUp(timeline, cursor);
+      if (cursor !== undefined) return (await this.#catchUp(timeline, cursor)) && (await this.#firstStands(timeline));
     } catch (error) {
       // An older server, or damage somewhere in what was amended: history still says what can be read.
       if (!cannotCatchUp(error)) throw error;
@@ -204,6 +250,15 @@ export class MessageWindow {
       [afterSeq, amendmentCursor] = [page.nextAfterSeq, page.nextAmendmentCursor];
     }
     return false;
+  }
+
+  /** False: the oldest ones are gone, as when the user has cleared the history on another device. */
+  async #firstStands(timeline: Timeline): Promise<boolean> {
+    const first = timeline.messages[0];
+    if (first === undefined || timeline !== this.#timeline) return true;
+    const { conversationId, api } = this.#options;
+    const page = await api.readHistory({ conversationId, afterSeq: first.conversationSeq - 1, limit: 1 });
+    return timeline !== this.#timeline || page.messages[0]?.messageId === timeline.messages[0]?.messageId;
   }
 
   /** Whether what is held still stands, but for its epoch, which the next page tells; reads it again when something in the conversation was amended. */
@@ -245,7 +300,7 @@ export class MessageWindow {
   #show(): void {
     const timeline = this.#timeline;
     if (this.#closed || !timeline.begun) return;
-    this.#state.set({ status: 'ready', error: undefined, messages: timeline.messages, hasOlder: timeline.hasOlder });
+    this.#state.set({ status: 'ready', error: undefined, messages: timeline.messages, hasOlder: timeline.hasOlder, stale: this.#stale });
   }
 
   #failed(error: unknown): void {

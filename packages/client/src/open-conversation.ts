@@ -1,4 +1,5 @@
 /** What an application holds of one open conversation: the window's messages, and its own on their way. */
+import type { MembersView } from './members.js';
 import type { MessagesState, MessageWindow } from './message-window.js';
 import type { Observable } from './observable.js';
 import type { Outbox, OutgoingMessage } from './outbox.js';
@@ -10,10 +11,16 @@ export interface ConversationSnapshot extends MessagesState {
 
 export interface OpenConversation extends Observable<ConversationSnapshot> {
   readonly conversationId: string;
+  /** Read while somebody watches. */
+  readonly members: MembersView;
+  /** The user ids of those who are writing, oneself left out. */
+  readonly typing: Observable<readonly string[]>;
   /** One page of what precedes the first message; at once when there is none. @throws QimClientError */
   readonly loadOlder: () => Promise<void>;
   /** The message with this sequence was on screen. Marks of one moment become one call. */
   readonly markRead: (conversationSeq: number) => void;
+  /** Tell it of each keystroke, and `false` when what was written is gone; it tells the others now and then. */
+  readonly setTyping: (on: boolean) => void;
   /** After an error. */
   readonly retry: () => void;
   /** Several may hold the same conversation: the last one to close ends it. */

@@ -1,11 +1,14 @@
 /**
- * Messages on their way. A client message id is made once, and every retry uses it, so that whatever was lost on the way
- * there or back ends in one message. One conversation's messages go one after another: the sender's order is kept.
+ * Messages on their way. A client message id is made once, and every try uses it, also after a restart, so that whatever was
+ * lost on the way there or back ends in one message. One conversation's messages go one after another, those of before a
+ * restart first: the sender's order is kept.
+ *
+ * Without a link they wait for as long as it takes. `begin` lets the first one go: what was kept has to come before it.
  */
-import { CALL_TIMEOUT_MS, CLIENT_OUTBOX_MAX, SEND_RETRY_MS_MAX } from '@qim/proto';
-import type { Api, SentMessage } from './api.js';
+import { CALL_TIMEOUT_MS, CLIENT_OUTBOX_MAX, SEND_AGE_MS_MAX, SEND_RETRY_MS_MAX } from '@qim/proto';
+import type { MessageApi, SentMessage } from './api/message-api.js';
 import type { Environment } from './environment.js';
-import { asClientError, clientError, type QimClientError } from './errors.js';
+import { asClientError, clientError, type FailureRecord, failureFrom, failureOf, isOfThisLink, type QimClientError } from './errors.js';
 import type { OutgoingContent, SendMessageInput, SendTarget } from './inputs.js';
 import { Cell, type Observable } from './observable.js';
 import { retrying } from './retry.js';
@@ -22,16 +25,35 @@ export interface OutgoingMessage {
   readonly error: QimClientError | undefined;
 }
 
+type SendInput = SendMessageInput & { readonly clientMessageId: string };
+
+/** One message as it is kept until it is acknowledged or dropped. */
+export interface KeptMessage {
+  /** Of two, the smaller one was written first. Whole milliseconds at least, by this device's clock. */
+  readonly order: number;
+  readonly createdAtMs: number;
+  readonly input: SendInput;
+  /** Undefined: yet to be sent. */
+  readonly failure: FailureRecord | undefined;
+}
+
+/** Must not throw; what cannot be kept is not kept. */
+export interface OutboxKeeper {
+  put(message: KeptMessage): void;
+  remove(message: KeptMessage): void;
+}
+
 interface Entry {
-  readonly input: SendMessageInput & { readonly clientMessageId: string };
+  kept: KeptMessage;
   shown: OutgoingMessage;
   resolve: (sent: SentMessage) => void;
   reject: (error: QimClientError) => void;
 }
 
 export interface OutboxOptions {
-  readonly api: Pick<Api, 'sendOnce'>;
+  readonly api: Pick<MessageApi, 'sendOnce'>;
   readonly environment: Environment;
+  readonly keeper: OutboxKeeper;
   /** Told of each acknowledged one. True: somebody will `settle` it once it shows. */
   readonly sent: (sent: SentMessage) => boolean;
 }
@@ -41,8 +63,11 @@ export class Outbox {
   readonly #entries = new Map<string, Entry>();
   /** What is yet to be sent, for each conversation that has any. */
   readonly #queues = new Map<string, Entry[]>();
+  readonly #draining = new Set<string>();
   readonly #state = new Cell<readonly OutgoingMessage[]>([]);
   readonly #closing = new AbortController();
+  #lastOrder = 0;
+  #begun = false;
 
   constructor(options: OutboxOptions) {
     this.#options = options;
@@ -53,9 +78,32 @@ export class Outbox {
     return this.#state;
   }
 
-  /** @throws QimClientError what the send ended with, at most SEND_RETRY_MS_MAX after its turn came; CLIENT_LIMIT */
+  /** What was kept, in order. It goes first, and then whatever was given meanwhile. */
+  begin(kept: readonly KeptMessage[]): void {
+    const later = [...this.#entries.values()];
+    this.#entries.clear();
+    this.#queues.clear();
+    this.#adopt(kept);
+    for (const entry of later) {
+      this.#entries.set(entry.kept.input.clientMessageId, entry);
+      this.#options.keeper.put(entry.kept);
+      if (entry.shown.status === 'sending') this.#enqueue(entry);
+    }
+    this.#begun = true;
+    this.#publish();
+    this.#drainAll();
+  }
+
+  /** What another one left behind; those that are here already stay as they are. */
+  adopt(kept: readonly KeptMessage[]): void {
+    this.#adopt(kept);
+    this.#publish();
+    this.#drainAll();
+  }
+
+  /** @throws QimClientError what the send ended with; CLIENT_LIMIT */
   send(input: SendMessageInput): Promise<SentMessage> {
-    const { environment } = this.#options;
+    const { environment, keeper } = this.#options;
     const clientMessageId = input.clientMessageId ?? environment.newId();
     if (this.#entries.size >= CLIENT_OUTBOX_MAX) {
       return Promise.reject(clientError('CLIENT_LIMIT', `at most ${CLIENT_OUTBOX_MAX} messages may wait to be sent`));
@@ -63,19 +111,17 @@ export class Outbox {
     if (this.#entries.has(clientMessageId)) {
       return Promise.reject(clientError('CLIENT_LIMIT', 'a message with this clientMessageId is being sent already'));
     }
-    const shown: OutgoingMessage = {
-      clientMessageId,
-      target: input.target,
-      content: typeof input.content === 'string' ? { kind: 'text', text: input.content } : input.content,
-      createdAtMs: environment.now(),
-      status: 'sending',
-      error: undefined,
-    };
+    const createdAtMs = environment.now();
+    this.#lastOrder = Math.max(this.#lastOrder + 1, createdAtMs);
+    const kept: KeptMessage = { order: this.#lastOrder, createdAtMs, input: { ...input, clientMessageId }, failure: undefined };
     return new Promise((resolve, reject) => {
-      const entry: Entry = { input: { ...input, clientMessageId }, shown, resolve, reject };
+      const entry: Entry = { kept, shown: shownOf(kept), resolve, reject };
       this.#entries.set(clientMessageId, entry);
+      // Kept while it travels: one that is lost on either way is there on the other.
+      keeper.put(kept);
       this.#publish();
       this.#enqueue(entry);
+      this.#drainAll();
     });
   }
 
@@ -86,59 +132,122 @@ export class Outbox {
     return new Promise((resolve, reject) => {
       entry.resolve = resolve;
       entry.reject = reject;
-      this.#show(entry, { status: 'sending', error: undefined });
-      this.#enqueue(entry);
+      this.#again(entry);
     });
   }
 
   /** Forgets a failed one. */
   drop(clientMessageId: string): void {
-    if (this.#entries.get(clientMessageId)?.shown.status === 'failed') this.#forget(clientMessageId);
+    const entry = this.#entries.get(clientMessageId);
+    if (entry?.shown.status !== 'failed') return;
+    this.#options.keeper.remove(entry.kept);
+    this.#forget(clientMessageId);
   }
 
   /** A sent one shows in its conversation now. */
   settle(clientMessageId: string): void {
-    const status = this.#entries.get(clientMessageId)?.shown.status;
+    const entry = this.#entries.get(clientMessageId);
+    if (entry === undefined || entry.shown.status === 'sending') return;
     // A failed one that shows after all did arrive.
-    if (status === 'sent' || status === 'failed') this.#forget(clientMessageId);
+    if (entry.shown.status === 'failed') this.#options.keeper.remove(entry.kept);
+    this.#forget(clientMessageId);
+  }
+
+  /** The link is back: what failed for want of it goes again. */
+  resume(): void {
+    for (const entry of this.#entries.values()) {
+      const { status, error } = entry.shown;
+      if (status === 'failed' && error !== undefined && isOfThisLink(error)) this.#again(entry);
+    }
   }
 
   close(): void {
     this.#closing.abort();
   }
 
-  #enqueue(entry: Entry): void {
-    const key = keyOf(entry.input.target);
-    const queue = this.#queues.get(key);
-    if (queue !== undefined) {
-      queue.push(entry);
-      return;
+  #adopt(kept: readonly KeptMessage[]): void {
+    for (const message of kept) {
+      const { clientMessageId } = message.input;
+      if (this.#entries.has(clientMessageId) || this.#entries.size >= CLIENT_OUTBOX_MAX) continue;
+      this.#lastOrder = Math.max(this.#lastOrder, message.order);
+      // Nobody waits for it any more.
+      const entry: Entry = { kept: this.#aged(message), shown: shownOf(message), resolve: () => {}, reject: () => {} };
+      entry.shown = shownOf(entry.kept);
+      this.#entries.set(clientMessageId, entry);
+      this.#options.keeper.put(entry.kept);
+      if (entry.shown.status === 'sending') this.#enqueue(entry);
     }
-    const fresh = [entry];
-    this.#queues.set(key, fresh);
-    void this.#drain(key, fresh);
+  }
+
+  /** Too old to be sent without asking: the server may have forgotten that it came. */
+  #aged(message: KeptMessage): KeptMessage {
+    if (message.failure !== undefined || this.#options.environment.now() - message.createdAtMs <= SEND_AGE_MS_MAX) return message;
+    const tooOld = clientError('TOO_OLD', 'it waited for so long that sending it again might double it', true);
+    return { ...message, failure: failureOf(tooOld) };
+  }
+
+  #again(entry: Entry): void {
+    entry.kept = { ...entry.kept, failure: undefined };
+    this.#options.keeper.put(entry.kept);
+    this.#show(entry, { status: 'sending', error: undefined });
+    this.#enqueue(entry);
+    this.#drainAll();
+  }
+
+  #enqueue(entry: Entry): void {
+    const key = keyOf(entry.kept.input.target);
+    const queue = this.#queues.get(key);
+    if (queue === undefined) this.#queues.set(key, [entry]);
+    else queue.push(entry);
+  }
+
+  #drainAll(): void {
+    if (!this.#begun) return;
+    for (const [key, queue] of this.#queues) if (!this.#draining.has(key)) void this.#drain(key, queue);
   }
 
   async #drain(key: string, queue: Entry[]): Promise<void> {
+    this.#draining.add(key);
     for (let entry = queue[0]; entry !== undefined; entry = queue[0]) {
       await this.#deliver(entry);
       queue.shift();
     }
+    this.#draining.delete(key);
     this.#queues.delete(key);
   }
 
   async #deliver(entry: Entry): Promise<void> {
-    const { api, environment, sent } = this.#options;
+    const { keeper, sent } = this.#options;
     try {
-      const bounds = { withinMs: SEND_RETRY_MS_MAX, signal: this.#closing.signal };
-      const answer = await retrying(environment, bounds, (leftMs) => api.sendOnce(entry.input, Math.min(leftMs, CALL_TIMEOUT_MS)));
+      const answer = await this.#sendFor(entry);
+      keeper.remove(entry.kept);
       if (sent(answer)) this.#show(entry, { status: 'sent', error: undefined });
-      else this.#forget(entry.input.clientMessageId);
+      else this.#forget(entry.kept.input.clientMessageId);
       entry.resolve(answer);
     } catch (error) {
       const known = asClientError(error, 'sending');
+      // What ends with this client goes on with the next one.
+      if (!isOfThisLink(known)) {
+        entry.kept = { ...entry.kept, failure: failureOf(known) };
+        keeper.put(entry.kept);
+      }
       this.#show(entry, { status: 'failed', error: known });
       entry.reject(known);
+    }
+  }
+
+  /** For as long as there is no link; for SEND_RETRY_MS_MAX when the server does not answer, or says that it cannot. */
+  async #sendFor(entry: Entry): Promise<SentMessage> {
+    const { api, environment } = this.#options;
+    const { signal } = this.#closing;
+    for (;;) {
+      try {
+        const bounds = { withinMs: SEND_RETRY_MS_MAX, signal };
+        return await retrying(environment, bounds, (leftMs) => api.sendOnce(entry.kept.input, Math.min(leftMs, CALL_TIMEOUT_MS)));
+      } catch (error) {
+        const { reason } = asClientError(error, 'sending');
+        if (signal.aborted || (reason !== 'NOT_CONNECTED' && reason !== 'CONNECTION_LOST')) throw error;
+      }
     }
   }
 
@@ -154,6 +263,17 @@ export class Outbox {
   #publish(): void {
     this.#state.set(Array.from(this.#entries.values(), ({ shown }) => shown));
   }
+}
+
+function shownOf({ input, createdAtMs, failure }: KeptMessage): OutgoingMessage {
+  return {
+    clientMessageId: input.clientMessageId,
+    target: input.target,
+    content: typeof input.content === 'string' ? { kind: 'text', text: input.content } : input.content,
+    createdAtMs,
+    status: failure === undefined ? 'sending' : 'failed',
+    error: failure && failureFrom(failure),
+  };
 }
 
 function keyOf(target: SendTarget): string {

@@ -1,11 +1,15 @@
-/** Read marks on their way: the greatest asked for in each conversation, one call for many, kept until the link is back. */
+/**
+ * Read marks on their way: the greatest asked for in each conversation, one call for many, kept until the link is back.
+ *
+ * A message of one's own is read when everything before it is, or else 201 of them would look like '200+' unread.
+ */
 import { MARK_READ_DELAY_MS, READ_MARKS_WAITING_MAX } from '@qim/proto';
-import type { Api } from './api.js';
+import type { SessionApi } from './api/session-api.js';
 import type { Environment } from './environment.js';
 import { isQimClientError, mayPass } from './errors.js';
 
 export interface ReadMarkerOptions {
-  readonly api: Pick<Api, 'markRead'>;
+  readonly api: Pick<SessionApi, 'markRead'>;
   readonly environment: Environment;
   /** What the list holds; undefined: nothing. */
   readonly heldMark: (conversationId: string) => number | undefined;
@@ -15,6 +19,8 @@ export interface ReadMarkerOptions {
 export class ReadMarker {
   readonly #options: ReadMarkerOptions;
   readonly #asked = new Map<string, number>();
+  /** What was marked last, for as long as the list may not have heard of it. */
+  readonly #done = new Map<string, number>();
   #cancelTimer: (() => void) | undefined;
   #sentAtMs = Number.NEGATIVE_INFINITY;
   #running = false;
@@ -30,6 +36,16 @@ export class ReadMarker {
     if (this.#asked.size >= READ_MARKS_WAITING_MAX && !this.#asked.has(conversationId)) return;
     this.#asked.set(conversationId, seq);
     this.#soon();
+  }
+
+  /** An acknowledged message of one's own. `before`: the sequence before it; undefined when that is not known. */
+  sent(conversationId: string, seq: number, before: number | undefined): void {
+    const read = Math.max(
+      this.#options.heldMark(conversationId) ?? 0,
+      this.#done.get(conversationId) ?? 0,
+      this.#asked.get(conversationId) ?? 0,
+    );
+    if (seq === read + 1 || (before !== undefined && before <= read)) this.shown(conversationId, seq);
   }
 
   /** The link is back. */
@@ -66,7 +82,10 @@ export class ReadMarker {
   async #send(conversationId: string, seq: number): Promise<'done' | 'kept'> {
     const { api, marked } = this.#options;
     try {
-      await api.markRead(conversationId, seq);
+      const held = await api.markRead(conversationId, seq);
+      this.#done.delete(conversationId);
+      this.#done.set(conversationId, held);
+      if (this.#done.size > READ_MARKS_WAITING_MAX) this.#done.delete(this.#done.keys().next().value ?? '');
       marked(conversationId);
     } catch (error) {
       if (isQimClientError(error) && mayPass(error)) return 'kept';

@@ -40,6 +40,12 @@ export interface ReplyTo {
   readonly messageId: string;
 }
 
+/** One emoji on a message, and who set it. */
+export interface Reaction {
+  readonly emoji: string;
+  readonly userIds: readonly string[];
+}
+
 export interface Message {
   /** Never changes. */
   readonly messageId: string;
@@ -66,6 +72,7 @@ export interface Message {
   readonly mentionAll: boolean;
   readonly replyTo: ReplyTo | undefined;
   readonly content: MessageContent;
+  readonly reactions: readonly Reaction[];
 }
 
 /** The newest message that is not Control. */
@@ -178,6 +185,34 @@ export interface Member {
 
 export interface MemberPage {
   readonly members: readonly Member[];
+  /** '': this was the last page. */
+  readonly nextPageToken: string;
+}
+
+/** What of a conversation was read, up to and including this sequence. */
+export interface ReadMark {
+  readonly conversationId: string;
+  readonly conversationSeq: number;
+}
+
+/** Over all of the user's conversations, muted ones left out; by the server. */
+export interface Totals {
+  readonly unreadConversations: number;
+  readonly unreadCount: number;
+  readonly mentionCount: number;
+  /** False: at least as many. */
+  readonly exact: boolean;
+}
+
+export interface Profile {
+  readonly userId: string;
+  /** '' when none was set. */
+  readonly displayName: string;
+  readonly avatarUrl: string;
+}
+
+export interface BlockedPage {
+  readonly userIds: readonly string[];
   /** '': this was the last page. */
   readonly nextPageToken: string;
 }

@@ -1,21 +1,30 @@
 /** The open conversations: one window each, however many hold it. */
-
-import { MessageWindow, type MessageWindowOptions } from './message-window.js';
+import type { ConversationApi } from './api/conversation-api.js';
+import { Members } from './members.js';
+import { type HeldMessages, MessageWindow, type MessageWindowOptions } from './message-window.js';
+import { derived } from './observable.js';
 import { conversationView, type OpenConversation } from './open-conversation.js';
 import type { Outbox } from './outbox.js';
 import type { Message } from './types.js';
+import type { Typing } from './typing.js';
 
 interface Held {
   readonly window: MessageWindow;
-  readonly stopSettling: () => void;
+  readonly members: Members;
+  readonly ends: readonly (() => void)[];
   holders: number;
 }
 
 export interface WindowsOptions {
-  readonly api: MessageWindowOptions['api'];
+  readonly api: MessageWindowOptions['api'] & Pick<ConversationApi, 'listMembers'>;
   readonly outbox: Outbox;
+  readonly typing: Typing;
   readonly heldCursor: (conversationId: string) => number | undefined;
   readonly markRead: (conversationId: string, conversationSeq: number) => void;
+  /** What was kept of it; undefined: nothing. Never rejects, and takes a bounded time. */
+  readonly kept: (conversationId: string) => Promise<HeldMessages | undefined>;
+  /** Its window has changed. */
+  readonly changed: (conversationId: string, window: MessageWindow) => void;
 }
 
 export class Windows {
@@ -39,15 +48,25 @@ export class Windows {
     this.get(message.conversationId)?.push(message);
   }
 
+  /** Its members may have changed; without an id, those of all. */
+  touchMembers(conversationId?: string): void {
+    if (conversationId !== undefined) this.#held.get(conversationId)?.members.touch();
+    else for (const { members } of this.#held.values()) members.touch();
+  }
+
   open(conversationId: string): OpenConversation {
     const held = this.#held.get(conversationId) ?? this.#make(conversationId);
     held.holders += 1;
     let open = true;
+    const { outbox, typing, markRead } = this.#options;
     return {
-      ...conversationView(held.window, this.#options.outbox, conversationId),
+      ...conversationView(held.window, outbox, conversationId),
       conversationId,
+      members: held.members,
+      typing: derived(typing.state, (state) => state.get(conversationId) ?? NOBODY),
       loadOlder: () => held.window.loadOlder(),
-      markRead: (seq) => this.#options.markRead(conversationId, seq),
+      markRead: (seq) => markRead(conversationId, seq),
+      setTyping: (on) => typing.set(conversationId, on),
       retry: () => held.window.retry(),
       close: () => {
         if (!open) return;
@@ -58,8 +77,15 @@ export class Windows {
     };
   }
 
+  close(): void {
+    for (const { window, members } of this.#held.values()) {
+      window.close();
+      members.close();
+    }
+  }
+
   #make(conversationId: string): Held {
-    const { api, outbox, heldCursor } = this.#options;
+    const { api, outbox, heldCursor, changed } = this.#options;
     const window = new MessageWindow({ conversationId, api, heldCursor: () => heldCursor(conversationId) });
     const settle = (): void => {
       const waiting = outbox.state.snapshot();
@@ -67,19 +93,27 @@ export class Windows {
       const shown = new Set(window.state.snapshot().messages.map((message) => message.clientMessageId));
       for (const { clientMessageId } of waiting) if (shown.has(clientMessageId)) outbox.settle(clientMessageId);
     };
-    const ends = [window.state.subscribe(settle), outbox.state.subscribe(settle)];
-    const stopSettling = (): void => {
-      for (const end of ends) end();
-    };
-    const held = { window, stopSettling, holders: 0 };
+    const ends = [
+      window.state.subscribe(settle),
+      outbox.state.subscribe(settle),
+      window.state.subscribe(() => changed(conversationId, window)),
+    ];
+    const held = { window, members: new Members({ conversationId, api }), ends, holders: 0 };
     this.#held.set(conversationId, held);
-    window.resync();
+    void this.#begin(conversationId, window);
     return held;
   }
 
-  #end(conversationId: string, held: Held): void {
-    held.window.close();
-    held.stopSettling();
+  async #begin(conversationId: string, window: MessageWindow): Promise<void> {
+    const kept = await this.#options.kept(conversationId);
+    if (kept !== undefined) window.restore(kept);
+    window.resync();
+  }
+
+  #end(conversationId: string, { window, members, ends }: Held): void {
+    window.close();
+    members.close();
+    for (const end of ends) end();
     this.#held.delete(conversationId);
     const { outbox } = this.#options;
     // Acknowledged, and nobody is left to show them.
@@ -88,3 +122,5 @@ export class Windows {
     }
   }
 }
+
+const NOBODY: readonly string[] = [];

@@ -87,7 +87,7 @@ describe('a message', () => {
 
 test('an event of a kind that this version does not know is no event', () => {
   expect(eventFrom(create(EventSchema, {}))).toBeUndefined();
-  expect(eventFrom(create(EventSchema, { kind: { case: 'typing', value: {} } }))).toBeUndefined();
+  expect(eventFrom(create(EventSchema, { kind: { case: 'subscribed', value: {} } }))).toBeUndefined();
 });
 
 test('an acknowledgement whose worth this version does not know is of unknown worth', () => {

@@ -92,7 +92,7 @@ const seqs = (window: MessageWindow): number[] => window.state.snapshot().messag
 const statuses = (window: MessageWindow): string[] => window.state.snapshot().messages.map((one) => one.status);
 
 describe('a resync', () => {
-  test('asks for what is new and what was amended past the cursor, and for nothing else', async () => {
+  test('asks for what is new and what was amended past the cursor, and whether the first is still the first', async () => {
     write(1, 3);
     const window = opened(0);
     await settle();
@@ -100,7 +100,8 @@ describe('a resync', () => {
     window.resync();
     await settle();
     const held = { conversationId: 'g_1', epoch: 1, afterSeq: 3, amendmentCursor: 0, limit: HISTORY_PAGE_SIZE_MAX };
-    expect([catchUps, reads]).toEqual([[held], []]);
+    const first = { conversationId: 'g_1', afterSeq: 0, limit: 1 };
+    expect([catchUps, reads]).toEqual([[held], [first]]);
     recall(2);
     write(4, 4);
     window.resync();
@@ -109,7 +110,21 @@ describe('a resync', () => {
     window.resync();
     await settle();
     expect(catchUps.slice(1)).toEqual([held, { ...held, afterSeq: 4, amendmentCursor: 1 }]);
-    expect(reads).toEqual([]);
+    expect(reads).toEqual([first, first, first]);
+  });
+
+  test('drops what the user has cleared meanwhile', async () => {
+    write(1, 5);
+    const window = opened(0);
+    await settle();
+    history = history.slice(3);
+    window.resync();
+    await settle();
+    expect(seqs(window)).toEqual([4, 5]);
+    history = [];
+    window.resync();
+    await settle();
+    expect([seqs(window), window.state.snapshot().status]).toEqual([[], 'ready']);
   });
 
   test('goes on while there is more of either list, and passes over what it does not hold', async () => {

@@ -2,7 +2,7 @@ import { create, fromBinary, toJson } from '@bufbuild/protobuf';
 import { CLIENT_OUTBOX_MAX, SEND_RETRY_MS_MAX } from '@qim/proto';
 import { SendMessageRequestSchema } from '@qim/proto/schema';
 import { describe, expect, test, vi } from 'vitest';
-import type { Api, SentMessage } from '../src/api.js';
+import type { MessageApi, SentMessage } from '../src/api/message-api.js';
 import { environmentFrom } from '../src/environment.js';
 import { clientError, QimClientError } from '../src/errors.js';
 import { Outbox } from '../src/outbox.js';
@@ -14,8 +14,11 @@ import { online, startServer, until } from './support/setup.js';
 const target = { conversationId: 'g_1' };
 
 /** An outbox over a send that the test plays, with fake time. */
-function outboxOver(sendOnce: Api['sendOnce'], sent: (answer: SentMessage) => boolean = () => false): Outbox {
-  return new Outbox({ api: { sendOnce }, environment: environmentFrom({ WebSocket: FakeSocket, random: () => 0 }), sent });
+function outboxOver(sendOnce: MessageApi['sendOnce'], sent: (answer: SentMessage) => boolean = () => false): Outbox {
+  const environment = environmentFrom({ WebSocket: FakeSocket, random: () => 0 });
+  const outbox = new Outbox({ api: { sendOnce }, environment, keeper: { put: () => {}, remove: () => {} }, sent });
+  outbox.begin([]);
+  return outbox;
 }
 
 const answerTo = ({ clientMessageId }: { clientMessageId: string }): SentMessage => ({

@@ -248,6 +248,44 @@ export const CLIENT_PUSHES_WAITING_MAX = 1_000;
 export const MARK_READ_DELAY_MS = 300;
 /** Conversations whose read mark waits for the link; further ones are dropped, and showing the message asks again. */
 export const READ_MARKS_WAITING_MAX = 1_000;
+/** Listed conversations that one MarkAllRead call of the SDK names; the server takes no more (MarkAllReadRequest). */
+export const CLIENT_MARKS_PER_CALL_MAX = 100;
+/** The totals are read at most this often while messages come. */
+export const TOTALS_DELAY_MS = 500;
+/** While somebody writes, the others are told again this often. */
+export const TYPING_REPEAT_MS = 3_000;
+/** Somebody who was not heard of for this long has stopped writing: two repeats, one of which may be lost. */
+export const TYPING_SHOWN_MS = 7_000;
+/** People shown as writing, over all conversations; the next one is left out. */
+export const CLIENT_TYPING_MAX = 200;
+/** People held as online; the next one is left out, and shows as not known. */
+export const CLIENT_PRESENCE_MAX = 10_000;
+/** Profiles held; the one that was asked for longest ago makes room. */
+export const CLIENT_PROFILES_MAX = 2_000;
+/** Profiles that are asked for in one call. */
+export const CLIENT_PROFILES_PER_CALL_MAX = 100;
+/** Profiles wanted within this time are asked for together: those of one rendering. */
+export const PROFILES_DELAY_MS = 20;
+/** A token is renewed this long before it expires, or after three quarters of what is left when that is less. */
+export const TOKEN_RENEW_BEFORE_MS = 60_000;
+/** Least time between two renewals: a device's clock may be wrong, and a token may expire at once. */
+export const TOKEN_RENEW_PAUSE_MS = 10_000;
+/** Once the network is back, a link over which nothing comes within this time is given up. */
+export const LINK_PROBE_MS = 5_000;
+/** What a timer of a browser or of Node can wait; a longer one would fire at once. */
+export const TIMER_MS_MAX = 2 ** 31 - 1;
+/** A message that waited longer is not sent again without asking: de-duplication entries live for seven days at least. */
+export const SEND_AGE_MS_MAX = 6 * 24 * 60 * 60 * 1000;
+/** Conversations that the cache holds of the list. */
+export const CLIENT_CACHE_LIST_MAX = 500;
+/** Messages that the cache holds of one conversation: four pages. */
+export const CLIENT_CACHE_MESSAGES_MAX = 200;
+/** Conversations whose messages the cache holds, the ones used last: some 10 MB of chat. */
+export const CLIENT_CACHE_WINDOWS_MAX = 100;
+/** What changes within this time is written to the cache together. */
+export const CLIENT_CACHE_DELAY_MS = 1_000;
+/** A cache that has not answered by then is gone without. */
+export const CLIENT_CACHE_READ_MS_MAX = 3_000;
 /** Commit partitions of the embedded store: they spread a Cluster's load, and here is one process. */
 export const EMBEDDED_PARTITIONS = 1;
 

@@ -1,4 +1,4 @@
-import { type Client, createClient } from '@qim/client';
+import { type Client, createClient, type TokenSource } from '@qim/client';
 import { type Account, signIn, storeAccount } from './account.js';
 
 /** One signing in: who, and the client that speaks for him. */
@@ -12,11 +12,11 @@ export function sessionOf(account: Account): Session {
   return { account, client: createClient({ url: location.origin, token: tokenOf(account), device: account.device }) };
 }
 
-/** The stored token, and a new one under the same name when that one has run out. */
-function tokenOf(account: Account): (why: 'connect' | 'refused') => Promise<string> {
+/** The stored token, and a new one under the same name when that one has run out or will soon. */
+function tokenOf(account: Account): TokenSource {
   let { token } = account;
   return async (why) => {
-    if (why === 'refused') {
+    if (why !== 'connect') {
       const renewed = await signIn(account.user, account.device);
       storeAccount(renewed);
       token = renewed.token;

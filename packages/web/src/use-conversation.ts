@@ -2,10 +2,10 @@ import type { Client, ConversationSnapshot, OpenConversation } from '@qim/client
 import { useMemo } from 'react';
 import { useClient } from './client-context.js';
 
-const NOT_YET: ConversationSnapshot = { status: 'loading', error: undefined, messages: [], hasOlder: false, outgoing: [] };
+const NOT_YET: ConversationSnapshot = { status: 'loading', error: undefined, messages: [], hasOlder: false, stale: false, outgoing: [] };
 
 /** What the page uses of an open conversation. */
-export type ShownConversation = Omit<OpenConversation, 'close'>;
+export type ShownConversation = Omit<OpenConversation, 'close' | 'members' | 'typing' | 'setTyping'>;
 
 /** Open for as long as something shows it: rendering alone opens nothing. */
 export function useConversation(conversationId: string): ShownConversation {

@@ -20,6 +20,7 @@ export function message(conversationSeq: number, change: Partial<Message> = {}):
     mentionAll: false,
     replyTo: undefined,
     content: { kind: 'text', text: `text ${conversationSeq}` },
+    reactions: [],
     ...change,
   };
 }

@@ -1,0 +1,69 @@
+/** Groups and their members. What is harmless to repeat is made again after a failure that may pass; the rest is not. */
+import { createClient, type Transport, type Client as TypedClient } from '@connectrpc/connect';
+import { HistoryVisibility } from '@qim/proto';
+import * as wire from '@qim/proto/schema';
+import type { Environment } from '../environment.js';
+import { conversationFrom, memberFrom, wireRole } from '../from-wire.js';
+import type { AssignableRole, CreateGroupInput, UpdateConversationInput } from '../inputs.js';
+import type { Conversation, MemberPage } from '../types.js';
+import { again, calling } from './wire-calls.js';
+
+export class ConversationApi {
+  readonly #environment: Environment;
+  readonly #conversations: TypedClient<typeof wire.ConversationService>;
+
+  constructor(transport: Transport, environment: Environment) {
+    this.#environment = environment;
+    this.#conversations = createClient(wire.ConversationService, transport);
+  }
+
+  /** The request id is made once, so that a retry answers with the first one's group. */
+  createGroup(input: CreateGroupInput): Promise<Conversation> {
+    const request = {
+      clientRequestId: this.#environment.newId(),
+      title: input.title,
+      memberIds: [...input.memberIds],
+      historyVisibility: input.historyVisibility === 'all' ? HistoryVisibility.All : HistoryVisibility.FromJoining,
+      onlyAdminsPost: input.onlyAdminsPost ?? false,
+    };
+    return again(this.#environment, async (timeoutMs) => {
+      const answer = await this.#conversations.createGroup(request, { timeoutMs });
+      return conversationFrom(answer.conversation);
+    });
+  }
+
+  /** Repeating it is harmless: who is a member already stays as he is. */
+  addMembers(conversationId: string, memberIds: readonly string[]): Promise<Conversation> {
+    return again(this.#environment, async (timeoutMs) => {
+      const answer = await this.#conversations.addMembers({ conversationId, memberIds: [...memberIds] }, { timeoutMs });
+      return conversationFrom(answer.conversation);
+    });
+  }
+
+  async removeMember(conversationId: string, userId: string): Promise<Conversation> {
+    const answer = await calling(() => this.#conversations.removeMember({ conversationId, userId }));
+    return conversationFrom(answer.conversation);
+  }
+
+  async leaveGroup(conversationId: string): Promise<void> {
+    await calling(() => this.#conversations.leaveGroup({ conversationId }));
+  }
+
+  async setRole(conversationId: string, userId: string, role: AssignableRole): Promise<Conversation> {
+    const answer = await calling(() => this.#conversations.setRole({ conversationId, userId, role: wireRole(role) }));
+    return conversationFrom(answer.conversation);
+  }
+
+  /** What is absent stays as it is. */
+  async updateConversation(conversationId: string, input: UpdateConversationInput): Promise<Conversation> {
+    const answer = await calling(() => this.#conversations.updateConversation({ conversationId, ...input }));
+    return conversationFrom(answer.conversation);
+  }
+
+  listMembers(conversationId: string, pageToken: string): Promise<MemberPage> {
+    return again(this.#environment, async (timeoutMs) => {
+      const answer = await this.#conversations.listMembers({ conversationId, pageToken }, { timeoutMs });
+      return { members: answer.members.map(memberFrom), nextPageToken: answer.nextPageToken };
+    });
+  }
+}

@@ -1,0 +1,95 @@
+/** Sending and amending. Only the setting of a reaction is made again after a failure: it is harmless to repeat. */
+import { create } from '@bufbuild/protobuf';
+import { createClient, type Transport, type Client as TypedClient } from '@connectrpc/connect';
+import { ControlKind, MessageType } from '@qim/proto';
+import * as wire from '@qim/proto/schema';
+import type { Environment } from '../environment.js';
+import { messageFrom } from '../from-wire.js';
+import type { EditMessageInput, MessageRef, OutgoingContent, SendMessageInput } from '../inputs.js';
+import type { Message } from '../types.js';
+import { again, calling, wireInteger, wireRef } from './wire-calls.js';
+
+export interface SentMessage {
+  readonly message: Message;
+  /** This client message id was committed before. */
+  readonly duplicate: boolean;
+}
+
+export class MessageApi {
+  readonly #environment: Environment;
+  readonly #messages: TypedClient<typeof wire.MessageService>;
+
+  constructor(transport: Transport, environment: Environment) {
+    this.#environment = environment;
+    this.#messages = createClient(wire.MessageService, transport);
+  }
+
+  /** One try; the outbox makes it again. */
+  async sendOnce(input: SendMessageInput & { readonly clientMessageId: string }, timeoutMs: number): Promise<SentMessage> {
+    const content: OutgoingContent = typeof input.content === 'string' ? { kind: 'text', text: input.content } : input.content;
+    const request = create(wire.SendMessageRequestSchema, {
+      target:
+        'conversationId' in input.target
+          ? { case: 'conversationId', value: input.target.conversationId }
+          : { case: 'toUserId', value: input.target.toUserId },
+      clientMessageId: input.clientMessageId,
+      // An open enum: any number may be sent.
+      type: (input.type ?? DEFAULT_TYPES[content.kind]) as wire.MessageType,
+      body: sendBody(content),
+      mentionUserIds: [...(input.mentionUserIds ?? [])],
+      mentionAll: input.mentionAll ?? false,
+      readConversationSeq: wireInteger(input.readConversationSeq ?? 0, 'readConversationSeq'),
+    });
+    const { replyTo } = input;
+    if (replyTo !== undefined) {
+      const conversationSeq = wireInteger(replyTo.conversationSeq, 'replyTo');
+      request.replyTo = create(wire.ReplyToSchema, { conversationSeq, messageId: replyTo.messageId });
+    }
+    const answer = await calling(() => this.#messages.sendMessage(request, { timeoutMs }));
+    return { message: messageFrom(answer.message), duplicate: answer.duplicate };
+  }
+
+  async editMessage(input: EditMessageInput): Promise<Message> {
+    const { content } = input;
+    const body =
+      typeof content === 'string'
+        ? ({ case: 'text', value: content } as const)
+        : ({ case: 'content', value: create(wire.ContentSchema, { contentType: content.contentType, data: content.data }) } as const);
+    const mentions = { mentionUserIds: [...(input.mentionUserIds ?? [])], mentionAll: input.mentionAll ?? false };
+    const answer = await calling(() => this.#messages.editMessage({ ...wireRef(input), body, ...mentions }));
+    return messageFrom(answer.message);
+  }
+
+  async recallMessage(ref: MessageRef): Promise<Message> {
+    const answer = await calling(() => this.#messages.recallMessage(wireRef(ref)));
+    return messageFrom(answer.message);
+  }
+
+  async deleteMessage(ref: MessageRef): Promise<Message> {
+    const answer = await calling(() => this.#messages.deleteMessage(wireRef(ref)));
+    return messageFrom(answer.message);
+  }
+
+  async setReaction(ref: MessageRef, emoji: string, on: boolean): Promise<Message> {
+    const request = { ...wireRef(ref), emoji, on };
+    return again(this.#environment, async (timeoutMs) => {
+      const answer = await this.#messages.setReaction(request, { timeoutMs });
+      return messageFrom(answer.message);
+    });
+  }
+}
+
+const DEFAULT_TYPES = { text: MessageType.Text, data: MessageType.Custom, app: MessageType.Control } as const;
+
+function sendBody(content: OutgoingContent): wire.SendMessageRequest['body'] {
+  switch (content.kind) {
+    case 'text':
+      return { case: 'text', value: content.text };
+    case 'data':
+      return { case: 'content', value: create(wire.ContentSchema, { contentType: content.contentType, data: content.data }) };
+    case 'app': {
+      const { appType, appData } = content;
+      return { case: 'control', value: create(wire.ControlSchema, { kind: ControlKind.App, appType, appData }) };
+    }
+  }
+}

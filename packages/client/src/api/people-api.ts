@@ -1,0 +1,60 @@
+/** Profiles, typing, blocking and reporting. Made again after a failure that may pass, but for a report, which would come twice. */
+import { createClient, type Transport, type Client as TypedClient } from '@connectrpc/connect';
+import * as wire from '@qim/proto/schema';
+import type { Environment } from '../environment.js';
+import { profileFrom } from '../from-wire.js';
+import type { ProfileInput, ReportInput } from '../inputs.js';
+import type { BlockedPage, Profile } from '../types.js';
+import { again, calling, wireRef } from './wire-calls.js';
+
+export class PeopleApi {
+  readonly #environment: Environment;
+  readonly #profiles: TypedClient<typeof wire.ProfileService>;
+  readonly #events: TypedClient<typeof wire.EventService>;
+  readonly #moderation: TypedClient<typeof wire.ModerationService>;
+
+  constructor(transport: Transport, environment: Environment) {
+    this.#environment = environment;
+    this.#profiles = createClient(wire.ProfileService, transport);
+    this.#events = createClient(wire.EventService, transport);
+    this.#moderation = createClient(wire.ModerationService, transport);
+  }
+
+  setProfile(input: ProfileInput): Promise<Profile> {
+    return again(this.#environment, async (timeoutMs) => {
+      const answer = await this.#profiles.setProfile({ displayName: input.displayName, avatarUrl: input.avatarUrl ?? '' }, { timeoutMs });
+      return profileFrom(answer.profile);
+    });
+  }
+
+  getProfiles(userIds: readonly string[]): Promise<readonly Profile[]> {
+    return again(this.#environment, async (timeoutMs) => {
+      const answer = await this.#profiles.getProfiles({ userIds: [...userIds] }, { timeoutMs });
+      return answer.profiles.map(profileFrom);
+    });
+  }
+
+  /** One try: a moment later it is of no more use. */
+  async setTyping(conversationId: string, on: boolean): Promise<void> {
+    await calling(() => this.#events.setTyping({ conversationId, on }));
+  }
+
+  async blockUser(userId: string): Promise<void> {
+    await again(this.#environment, (timeoutMs) => this.#moderation.blockUser({ userId }, { timeoutMs }));
+  }
+
+  async unblockUser(userId: string): Promise<void> {
+    await again(this.#environment, (timeoutMs) => this.#moderation.unblockUser({ userId }, { timeoutMs }));
+  }
+
+  listBlocked(pageToken: string): Promise<BlockedPage> {
+    return again(this.#environment, async (timeoutMs) => {
+      const { userIds, nextPageToken } = await this.#moderation.listBlocked({ pageToken }, { timeoutMs });
+      return { userIds, nextPageToken };
+    });
+  }
+
+  async reportMessage({ comment, ...ref }: ReportInput): Promise<void> {
+    await calling(() => this.#moderation.reportMessage({ ...wireRef(ref), comment: comment ?? '' }));
+  }
+}

@@ -1,0 +1,106 @@
+/** What a component shows. Each renders again when its value changes, and never otherwise. */
+import { useMemo, useSyncExternalStore } from 'react';
+import type { Client } from '../client.js';
+import type { ConnectionState } from '../connection.js';
+import type { ConversationListState } from '../conversation-list.js';
+import type { MembersState, MembersView } from '../members.js';
+import type { Observable } from '../observable.js';
+import type { ConversationSnapshot, OpenConversation } from '../open-conversation.js';
+import type { OutgoingMessage } from '../outbox.js';
+import type { TotalsState } from '../totals.js';
+import type { Profile } from '../types.js';
+import { useQim } from './provider.js';
+
+export function useObservable<T>(observable: Observable<T>): T {
+  return useSyncExternalStore(observable.subscribe, observable.snapshot, observable.snapshot);
+}
+
+export function useConnection(): ConnectionState {
+  return useObservable(useQim().connection);
+}
+
+/** `loadMore` and `refresh` are at `useQim().conversations`. */
+export function useConversations(): ConversationListState {
+  return useObservable(useQim().conversations);
+}
+
+export function useOutbox(): readonly OutgoingMessage[] {
+  return useObservable(useQim().outbox);
+}
+
+export function useTotals(): TotalsState {
+  return useObservable(useQim().totals);
+}
+
+/** The users who are known to be online. */
+export function usePresence(): ReadonlySet<string> {
+  return useObservable(useQim().presence);
+}
+
+/** Undefined until it is known. */
+export function useProfile(userId: string): Profile | undefined {
+  return useObservable(useQim().profiles.of(userId));
+}
+
+/** Who is writing in it. */
+export function useTyping(conversationId: string): readonly string[] {
+  return useObservable(useQim().typing).get(conversationId) ?? NOBODY;
+}
+
+export interface ShownConversation
+  extends ConversationSnapshot,
+    Omit<OpenConversation, 'close' | keyof Observable<never> | 'members' | 'typing'> {}
+
+/** Open for as long as a component shows it: rendering alone opens nothing. */
+export function useConversation(conversationId: string): ShownConversation {
+  const client = useQim();
+  const shown = useMemo(() => openWhileWatched(client, conversationId), [client, conversationId]);
+  const snapshot = useObservable(shown.messages);
+  return useMemo(() => ({ ...shown.actions, ...snapshot }), [shown, snapshot]);
+}
+
+export interface ShownMembers extends MembersState, Pick<MembersView, 'loadMore' | 'refresh'> {}
+
+export function useMembers(conversationId: string): ShownMembers {
+  const client = useQim();
+  const shown = useMemo(() => openWhileWatched(client, conversationId), [client, conversationId]);
+  const snapshot = useObservable(shown.members);
+  return useMemo(() => ({ ...shown.memberActions, ...snapshot }), [shown, snapshot]);
+}
+
+const NOBODY: readonly string[] = [];
+const NO_MESSAGES: ConversationSnapshot = {
+  status: 'loading',
+  error: undefined,
+  messages: [],
+  hasOlder: false,
+  stale: false,
+  outgoing: [],
+};
+const NO_MEMBERS: MembersState = { status: 'loading', error: undefined, members: [], hasMore: false };
+
+function openWhileWatched(client: Client, conversationId: string) {
+  let open: OpenConversation | undefined;
+  const watching = (observableOf: (opened: OpenConversation) => Observable<unknown>) => (listener: () => void) => {
+    const opened = client.openConversation(conversationId);
+    open = opened;
+    const end = observableOf(opened).subscribe(listener);
+    return () => {
+      end();
+      opened.close();
+      if (open === opened) open = undefined;
+    };
+  };
+  return {
+    messages: { subscribe: watching((opened) => opened), snapshot: () => open?.snapshot() ?? NO_MESSAGES },
+    members: { subscribe: watching(({ members }) => members), snapshot: () => open?.members.snapshot() ?? NO_MEMBERS },
+    memberActions: { loadMore: () => open?.members.loadMore(), refresh: () => open?.members.refresh() },
+    actions: {
+      conversationId,
+      loadOlder: async () => open?.loadOlder(),
+      markRead: (seq: number) => open?.markRead(seq),
+      setTyping: (on: boolean) => open?.setTyping(on),
+      retry: () => open?.retry(),
+    },
+  };
+}

@@ -1,0 +1,13 @@
+export {
+  useConnection,
+  useConversation,
+  useConversations,
+  useMembers,
+  useObservable,
+  useOutbox,
+  usePresence,
+  useProfile,
+  useTotals,
+  useTyping,
+} from './hooks.js';
+export { QimProvider, useQim } from './provider.js';
