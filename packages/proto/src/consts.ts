@@ -187,8 +187,33 @@ export const PUSH_TRIES_MAX = 3;
 /** Conversations of one partition that are delivered at the same time: each holds its members in memory meanwhile. */
 export const PUSH_CONVERSATIONS_IN_FLIGHT_MAX = 16;
 
+/** Members up to which the lists are brought up to date before the events; past it the live events come first. */
+export const PUSH_TOUCH_FIRST_MAX = 256;
+/** Members of one step of a sweep over a bigger group: some 5 ms of the store, and others get their turn between two. */
+export const PUSH_TOUCH_AT_ONCE = 500;
+/** Conversations that are swept at the same time. */
+export const PUSH_SWEEPS_MAX = 2;
+/** Entries of one partition that wait for sweeps and nothing else; past it the partition is not read until some are done. */
+export const PUSH_ENTRIES_SWEEPING_MAX = 1_024;
 /** Views of readers that one amendment has read at the same time, to leave out those who have cleared it. */
 export const PUSH_VIEWS_AT_ONCE = 256;
+/** A UUID, and room for a name of one's own. */
+export const BUS_PROCESS_ID_BYTES_MAX = 64;
+/** Users that one message between processes names: 10 000 members are spread over the channels, 64 on each by default. */
+export const BUS_USERS_PER_MESSAGE_MAX = 1_000;
+/** One event between processes: the largest record with its body, 74 KiB, and what it is about. */
+export const BUS_PAYLOAD_BYTES_MAX = 96 * 1024;
+/** The same with its users, 65 bytes each. A larger one is not ours. */
+export const BUS_MESSAGE_BYTES_MAX = 256 * 1024;
+/** Bytes of one write of events: what waits for the store stays small, however long the backlog of a big group is. */
+export const BUS_PUBLISH_BYTES_AT_ONCE = 1024 * 1024;
+/** Events of other processes that are kept decoded: one of a big group comes in as many parts as there are channels. */
+export const BUS_EVENTS_REMEMBERED = 8;
+/** A link that is silent is asked that often whether it is there: events are lost without a sound otherwise. */
+export const BUS_PING_INTERVAL_MS = 5_000;
+/** Pauses between two tries to hear again double from the first to the last. */
+export const BUS_RETRY_MS_MIN = 50;
+export const BUS_RETRY_MS_MAX = 1_000;
 
 // What @qim/client keeps to.
 
@@ -207,22 +232,6 @@ export const RECONNECT_PROMPT_MS_MAX = 500;
 export const CONNECTION_STABLE_MS = 10_000;
 /** Pauses between two tries of one call, as with reconnecting. */
 export const CALL_RETRY_PAUSE_MS_MIN = 250;
-/** A UUID, and room for a name of one's own. */
-export const BUS_PROCESS_ID_BYTES_MAX = 64;
-/** Users that one message between processes names: 10 000 members are spread over the channels, 64 on each by default. */
-export const BUS_USERS_PER_MESSAGE_MAX = 1_000;
-/** One event between processes: the largest record with its body, 74 KiB, and what it is about. */
-export const BUS_PAYLOAD_BYTES_MAX = 96 * 1024;
-/** The same with its users, 65 bytes each. A larger one is not ours. */
-export const BUS_MESSAGE_BYTES_MAX = 256 * 1024;
-/** Bytes of one write of events: what waits for the store stays small, however long the backlog of a big group is. */
-export const BUS_PUBLISH_BYTES_AT_ONCE = 1024 * 1024;
-/** A link that is silent is asked that often whether it is there: events are lost without a sound otherwise. */
-export const BUS_PING_INTERVAL_MS = 5_000;
-/** Pauses between two tries to hear again double from the first to the last. */
-export const BUS_RETRY_MS_MIN = 50;
-export const BUS_RETRY_MS_MAX = 1_000;
-
 export const CALL_RETRY_PAUSE_MS_MAX = 5_000;
 /** How long a send is tried again under its one client message id; far below the life of a de-duplication entry. */
 export const SEND_RETRY_MS_MAX = 60_000;

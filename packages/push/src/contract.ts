@@ -32,7 +32,13 @@ export interface Push {
   start(): Promise<void>;
   /** Hands on what was already read, gives the leases back. */
   stop(): Promise<void>;
-  /** Resolves once events flow to the sink; only then may a client be welcomed. The function ends it. */
+  /** Of all processes that share a store this is true in one at most, while it follows the outbox: for what one of them must do. */
+  leads(): boolean;
+  /**
+   * Resolves once events of all processes flow to the sink; only then may a client be welcomed. The function ends it.
+   *
+   * @throws StoreUnavailable
+   */
   subscribe(sink: EventSink): Promise<() => void>;
   /** To the user's own devices. */
   announceRead(tenantId: TenantId, userId: UserId, conversationId: ConversationId, readConversationSeq: ConversationSeq): void;

@@ -1,15 +1,28 @@
 /**
  * What was read of one partition and is not yet done with. Conversations are delivered beside each other, the entries of
  * each in their order. An entry leaves the queue in one of two ways: delivered and acknowledged, or damaged and set aside
- * with the reason; what the store did not answer is tried again for as long as the partition is ours.
+ * with the reason; what the store did not answer is tried again for as long as the partition is ours. Entries of a big
+ * group are acknowledged when all its members' lists have them too.
  */
-import { isQimError, PUSH_CONVERSATIONS_IN_FLIGHT_MAX, PUSH_RETRY_MAX_MS, PUSH_RETRY_MIN_MS, PUSH_TRIES_MAX } from '@qim/proto';
+import { isQimError, PUSH_CONVERSATIONS_IN_FLIGHT_MAX, PUSH_TRIES_MAX } from '@qim/proto';
 import { isDamage, type OutboxBatch, type OutboxEntry, type OutboxLease } from '@qim/store';
 import { announceDamage, deliverConversation, type FanoutDeps } from './fanout.js';
 import type { Leases } from './leases.js';
 import type { PushDeps } from './ports.js';
+import { retryWait } from './retry-wait.js';
+import type { Sweep, Sweeps } from './sweeps.js';
 
-export type QueueDeps = FanoutDeps & Pick<PushDeps, 'outbox' | 'log' | 'sleep'>;
+export interface QueueDeps extends FanoutDeps, Pick<PushDeps, 'outbox' | 'log' | 'sleep'> {
+  readonly sweeps: Pick<Sweeps, 'run'>;
+}
+
+/** What a queue tells while it runs. */
+export interface QueueProgress {
+  /** A first pass left something that must wait. */
+  deferred(): void;
+  /** All events are handed on, and this many entries wait for sweeps and nothing else. */
+  sweeping(entries: number): void;
+}
 
 type Entries = readonly [OutboxEntry, ...OutboxEntry[]];
 
@@ -25,6 +38,8 @@ export class DeliveryQueue {
   readonly #lease: OutboxLease;
   #waiting: Waiting[];
   #delivered: string[] = [];
+  /** Entries by the sweep that they wait for. */
+  readonly #sweeping = new Map<Promise<void>, number>();
   readonly #poison: { readonly entryId: string; readonly reason: string; readonly error?: unknown }[];
 
   constructor(deps: QueueDeps, leases: Leases, lease: OutboxLease, batch: OutboxBatch) {
@@ -37,16 +52,21 @@ export class DeliveryQueue {
 
   /**
    * Until all is done, the lease is gone, or the signal aborts between two passes; what is left then comes again to the
-   * next owner. `deferred` is called when a first pass left something. Never throws.
+   * next owner. Never throws.
    */
-  async run(signal: AbortSignal, deferred: () => void): Promise<void> {
+  async run(signal: AbortSignal, progress: QueueProgress): Promise<void> {
     for (let passes = 0; this.#leases.owns(this.#lease); passes += 1) {
       await eachBounded(this.#waiting, PUSH_CONVERSATIONS_IN_FLIGHT_MAX, (waiting) => this.#pass(waiting));
       this.#waiting = this.#waiting.filter(({ entries }) => entries.length > 0);
       const settled = await this.#settle();
-      if (settled && this.#waiting.length === 0) return;
+      if (settled && this.#waiting.length === 0) {
+        if (this.#sweeping.size === 0) return;
+        progress.sweeping([...this.#sweeping.values()].reduce((sum, entries) => sum + entries, 0));
+        await Promise.all(this.#sweeping.keys());
+        continue;
+      }
       this.#deps.observer?.deliveryDeferred?.();
-      deferred();
+      progress.deferred();
       await this.#deps.sleep(retryWait(passes), signal);
       if (signal.aborted) return;
     }
@@ -70,15 +90,27 @@ export class DeliveryQueue {
   async #attempt(waiting: Waiting, entries: readonly OutboxEntry[]): Promise<{ readonly error: unknown } | undefined> {
     const [first, ...rest] = entries;
     if (first === undefined || !this.#leases.owns(this.#lease)) return undefined;
+    let sweep: Sweep | undefined;
     try {
-      await deliverConversation(this.#deps, [first, ...rest] satisfies Entries);
+      sweep = await deliverConversation(this.#deps, [first, ...rest] satisfies Entries);
     } catch (error) {
       if (isQimError(error) && error.code === 'StoreUnavailable') return undefined;
       return { error };
     }
     waiting.entries = waiting.entries.filter((entry) => !entries.includes(entry));
-    this.#delivered.push(...entries.map(({ entryId }) => entryId));
+    const entryIds = entries.map(({ entryId }) => entryId);
+    if (sweep === undefined) this.#delivered.push(...entryIds);
+    else this.#sweepFor(sweep, entryIds);
     return undefined;
+  }
+
+  /** What is given up is not acknowledged: the next owner does it again. */
+  #sweepFor(sweep: Sweep, entryIds: readonly string[]): void {
+    const done = this.#deps.sweeps.run(sweep).then((swept) => {
+      if (swept) this.#delivered.push(...entryIds);
+      this.#sweeping.delete(done);
+    });
+    this.#sweeping.set(done, entryIds.length);
   }
 
   async #setAside(waiting: Waiting, entry: OutboxEntry, { error }: { readonly error: unknown }): Promise<void> {
@@ -131,11 +163,6 @@ function byConversation(entries: readonly OutboxEntry[]): Waiting[] {
 function reasonOf(error: unknown): string {
   if (isDamage(error)) return `${error.code} ${error.detail.reason}`;
   return isQimError(error) ? error.code : 'Internal';
-}
-
-/** Doubles from PUSH_RETRY_MIN_MS to PUSH_RETRY_MAX_MS. */
-export function retryWait(failures: number): number {
-  return Math.min(PUSH_RETRY_MAX_MS, PUSH_RETRY_MIN_MS * 2 ** Math.min(failures, 30));
 }
 
 /** At most `limit` at a time, begun in order. `work` does not throw. */

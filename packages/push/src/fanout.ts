@@ -1,37 +1,41 @@
 /**
  * Delivers the entries of one conversation: reads what they name and the members once, brings the users' lists up to
- * date, then hands all events on without waiting for anyone. Lists come first, so that a device which lists because of
- * an event finds it there.
+ * date, then hands all events on without waiting for any device. Lists come first, so that a device which lists because of
+ * an event finds it there. In a group of more than PUSH_TOUCH_FIRST_MAX members the order of the lists may come after the
+ * events: who joined or left is done before them there too.
  *
  * Doing it again is harmless but for events that come twice: list changes decide by sequences.
  */
-import { COMMIT_BATCH_MAX, type ConversationSeq, type Message, PUSH_VIEWS_AT_ONCE, type UserId } from '@qim/proto';
+import { COMMIT_BATCH_MAX, type ConversationSeq, type Message, PUSH_TOUCH_FIRST_MAX, PUSH_VIEWS_AT_ONCE, type UserId } from '@qim/proto';
 import type { OutboxEntry } from '@qim/store';
 import { damageDelivery, type Plan, planDelivery } from './plan.js';
 import type { Delivery, EventBus, PushDeps } from './ports.js';
+import type { Sweep } from './sweeps.js';
 
 export interface FanoutDeps extends Pick<PushDeps, 'messages' | 'directory' | 'now' | 'observer'> {
   readonly bus: EventBus;
 }
 
 /**
- * Entries of one conversation in their order, at least one. Cost: 2, one more for each COMMIT_BATCH_MAX of them, and for an
+ * Entries of one conversation in their order, at least one. Answers what of the lists is left to do; undefined: nothing.
+ * Cost: 3, one more for each COMMIT_BATCH_MAX of them, and for an
  * amendment one for each PUSH_VIEWS_AT_ONCE of its connected readers.
  *
  * @throws StoreUnavailable | CorruptRecord | UnsupportedVersion; no event was handed on then
  */
-export async function deliverConversation(deps: FanoutDeps, entries: readonly [OutboxEntry, ...OutboxEntry[]]): Promise<void> {
+export async function deliverConversation(deps: FanoutDeps, entries: readonly [OutboxEntry, ...OutboxEntry[]]): Promise<Sweep | undefined> {
   const { tenantId, conversationId } = entries[0];
   const [messages, members] = await Promise.all([readAll(deps, entries), deps.messages.readMembers(tenantId, conversationId)]);
   const plan = planDelivery(entries, messages, members);
-  await updateLists(deps, entries[0], plan, [...members.keys()]);
+  const sweep = await updateLists(deps, entries[0], plan, [...members.keys()]);
   const deliveries: Delivery[] = [];
   for (const delivery of plan.deliveries) deliveries.push(await withoutCleared(deps, delivery));
-  for (const delivery of deliveries) deps.bus.publish(delivery);
+  await deps.bus.publish(deliveries);
   for (const { kind, conversationSeq } of entries) {
     const record = kind === 'amended' ? undefined : messages.get(conversationSeq)?.record;
     deps.observer?.entryDelivered?.(kind, record && Math.max(0, deps.now() - record.committedAtMs));
   }
+  return sweep;
 }
 
 /**
@@ -55,9 +59,9 @@ async function withoutCleared({ directory, bus }: FanoutDeps, delivery: Delivery
 /** Tells the members, if they can be read, that their list has something to show. Never throws. */
 export async function announceDamage(deps: FanoutDeps, { tenantId, conversationId }: OutboxEntry): Promise<void> {
   try {
-    deps.bus.publish(damageDelivery(tenantId, conversationId, await deps.messages.readMembers(tenantId, conversationId)));
+    await deps.bus.publish([damageDelivery(tenantId, conversationId, await deps.messages.readMembers(tenantId, conversationId))]);
   } catch {
-    // Whom to tell is what could not be read. They see it when they list.
+    // Whom to tell could not be read, or the others not be reached. They see it when they list.
   }
 }
 
@@ -74,16 +78,20 @@ async function readAll(deps: FanoutDeps, entries: readonly [OutboxEntry, ...Outb
   return messages;
 }
 
+/** Undefined: all are up to date. */
 async function updateLists(
   { directory }: FanoutDeps,
   { tenantId, conversationId }: OutboxEntry,
   plan: Plan,
   memberIds: readonly UserId[],
-): Promise<void> {
+): Promise<Sweep | undefined> {
   // Joins before the touch, which moves only what is there.
   await Promise.all([
     ...plan.joins.map(({ users, activity }) => directory.join(tenantId, conversationId, users, activity)),
     ...plan.leaves.map((leave) => directory.leave(tenantId, conversationId, leave.userIds, leave.memberSeq)),
   ]);
-  if (plan.touch !== undefined && memberIds.length > 0) await directory.touch(tenantId, conversationId, memberIds, plan.touch);
+  if (plan.touch === undefined || memberIds.length === 0) return undefined;
+  if (memberIds.length > PUSH_TOUCH_FIRST_MAX) return { tenantId, conversationId, memberIds, activity: plan.touch };
+  await directory.touch(tenantId, conversationId, memberIds, plan.touch);
+  return undefined;
 }

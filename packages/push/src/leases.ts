@@ -2,6 +2,10 @@
  * Which partitions are ours. A lease is trusted for two thirds of its time by our own clock, counted from before the call
  * that got or renewed it; the last third is for those who would take it over.
  *
+ * Owners share the partitions: each says that it lives, sees how many others do, and aims at an equal share, rounded up.
+ * What it has beyond its share it gives back once nothing of it is in hand; what it lacks it asks for. So a new owner gets
+ * its part, and that of a dead one goes to those that live.
+ *
  * A partition that is given up early is released before it is taken again, or its lease's whole time waited for: only a
  * new lease gets again what was read and not acknowledged under the old one.
  */
@@ -23,6 +27,10 @@ export class Leases {
   readonly #notBeforeMs = new Map<number, number>();
   /** Asked for, and not yet answered: a second question would make a second lease and end the first. */
   readonly #asking = new Set<number>();
+  /** Beyond our share: nothing is read of them any more. */
+  readonly #leaving = new Set<number>();
+  /** Live owners, as far as we know; 1 until the store has said otherwise. */
+  #owners = 1;
 
   constructor(deps: Deps, leaseMs: number) {
     this.#deps = deps;
@@ -31,7 +39,32 @@ export class Leases {
 
   /** Those that may be worked under now. */
   current(): OutboxLease[] {
-    return [...this.#held.values()].filter((held) => this.#trusted(held)).map(({ lease }) => lease);
+    const held = [...this.#held.values()].filter((each) => this.#trusted(each)).map(({ lease }) => lease);
+    return held.filter(({ partition }) => !this.#leaving.has(partition));
+  }
+
+  /** Ours, and trusted. */
+  holds(partition: number): boolean {
+    const held = this.#held.get(partition);
+    return held !== undefined && this.#trusted(held);
+  }
+
+  /** Says that we live, and gives up or asks for partitions until we have our share. Never throws. */
+  async balance(busy: (partition: number) => boolean): Promise<void> {
+    const { outbox, ownerId, log } = this.#deps;
+    try {
+      this.#owners = await outbox.announceOwner(ownerId, this.#leaseMs);
+    } catch (error) {
+      log.warn({ err: error }, 'this owner could not make itself known');
+    }
+    this.#chooseLeaving(busy);
+    await Promise.all([...this.#leaving].filter((partition) => !busy(partition)).map((partition) => this.#leave(partition)));
+    await this.acquireMissing();
+  }
+
+  /** A queue of the partition has ended. */
+  settled(partition: number, busy: boolean): void {
+    if (!busy && this.#leaving.has(partition)) void this.#leave(partition);
   }
 
   owns(lease: OutboxLease): boolean {
@@ -39,13 +72,18 @@ export class Leases {
     return held !== undefined && held.lease.token === lease.token && this.#trusted(held);
   }
 
-  /** Asks for every partition that we do not have. Never throws: what was not got is asked for again by the next call. */
+  /** Asks for partitions until we have our share. Never throws: what was not got is asked for again by the next call. */
   async acquireMissing(): Promise<void> {
     const { outbox, monotonicNow } = this.#deps;
     const partitions = Array.from({ length: outbox.partitionCount }, (_, partition) => partition);
     const due = (partition: number): boolean => (this.#notBeforeMs.get(partition) ?? 0) <= monotonicNow();
     const missing = partitions.filter((partition) => !this.#held.has(partition) && !this.#asking.has(partition) && due(partition));
-    await this.#each(missing, 'a partition could not be asked for', (partition) => this.#acquire(partition));
+    while (missing.length > 0) {
+      // Those that others have cost a question and count for nothing, so it goes on until enough were got.
+      const lacking = this.#share() - this.#held.size - this.#asking.size;
+      if (lacking <= 0) return;
+      await this.#each(missing.splice(0, lacking), 'a partition could not be asked for', (partition) => this.#acquire(partition));
+    }
   }
 
   /** Renews what we have, gives up what can no longer be trusted. Never throws. */
@@ -56,7 +94,7 @@ export class Leases {
   /** Somebody else has it. */
   lost(lease: OutboxLease): void {
     if (this.#held.get(lease.partition)?.lease.token !== lease.token) return;
-    this.#held.delete(lease.partition);
+    this.#drop(lease.partition);
     this.#deps.observer?.leaseLost?.();
     this.#deps.log.warn({ partition: lease.partition }, 'a partition went to another owner');
   }
@@ -65,7 +103,7 @@ export class Leases {
   async giveUp(lease: OutboxLease): Promise<void> {
     const { partition } = lease;
     if (this.#held.get(partition)?.lease.token !== lease.token) return;
-    this.#held.delete(partition);
+    this.#drop(partition);
     this.#notBeforeMs.set(partition, this.#deps.monotonicNow() + this.#leaseMs);
     try {
       await this.#deps.outbox.release(lease);
@@ -75,8 +113,42 @@ export class Leases {
     }
   }
 
+  /** At the end: what is free now need not be waited for. */
   async giveUpAll(): Promise<void> {
+    const { outbox, ownerId, log } = this.#deps;
     await Promise.all([...this.#held.values()].map(({ lease }) => this.giveUp(lease)));
+    try {
+      await outbox.withdrawOwner(ownerId);
+    } catch (error) {
+      log.warn({ err: error }, 'the others will count this owner until its time is over');
+    }
+  }
+
+  /** Partitions that each owner aims at. */
+  #share(): number {
+    return Math.ceil(this.#deps.outbox.partitionCount / this.#owners);
+  }
+
+  /** Idle ones first; one that is chosen stays so until it has left, or is needed after all. */
+  #chooseLeaving(busy: (partition: number) => boolean): void {
+    const surplus = this.#held.size - this.#share();
+    for (const partition of [...this.#leaving].slice(Math.max(0, surplus))) this.#leaving.delete(partition);
+    const staying = [...this.#held.keys()].filter((partition) => !this.#leaving.has(partition)).sort((a, b) => b - a);
+    const idleFirst = [...staying.filter((partition) => !busy(partition)), ...staying.filter(busy)];
+    for (const partition of idleFirst.slice(0, Math.max(0, surplus - this.#leaving.size))) this.#leaving.add(partition);
+  }
+
+  async #leave(partition: number): Promise<void> {
+    const held = this.#held.get(partition);
+    if (held !== undefined) await this.giveUp(held.lease);
+    // Another is to have it: we ask again when we lack one, and not before it had the time to.
+    this.#notBeforeMs.set(partition, this.#deps.monotonicNow() + this.#leaseMs);
+  }
+
+  #drop(partition: number): void {
+    this.#held.delete(partition);
+    this.#leaving.delete(partition);
+    this.#deps.observer?.partitionsHeld?.(this.#held.size);
   }
 
   async #acquire(partition: number): Promise<void> {
@@ -85,7 +157,9 @@ export class Leases {
     try {
       const renewedAtMs = monotonicNow();
       const lease = await outbox.acquire(partition, ownerId, this.#leaseMs);
-      if (lease !== undefined) this.#held.set(partition, { lease, renewedAtMs });
+      if (lease === undefined) return;
+      this.#held.set(partition, { lease, renewedAtMs });
+      this.#deps.observer?.partitionsHeld?.(this.#held.size);
     } finally {
       this.#asking.delete(partition);
     }

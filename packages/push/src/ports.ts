@@ -1,6 +1,6 @@
 /** What the delivery side is given: its stores, its clocks, and the way from an event to the devices. */
 import type { DeviceId, TenantId, UserId } from '@qim/proto';
-import type { Directory, MessageStore, Outbox, OutboxKind } from '@qim/store';
+import type { Bus, Directory, MessageStore, Outbox, OutboxKind } from '@qim/store';
 import type { EventSink, PushEvent } from './contract.js';
 
 /** One event and who gets it. The event is one object for all of them. */
@@ -12,16 +12,23 @@ export interface Delivery {
   readonly except: { readonly userId: UserId; readonly deviceId: DeviceId } | undefined;
 }
 
-/**
- * From one event to the devices of its users. In one process it is the registry of connected devices; where several
- * processes share a store, one that reaches the devices of all of them.
- */
+/** From events to the devices of their users, in whichever process they are connected. */
 export interface EventBus {
-  /** Returns at once and never throws: a push is a hint that may be lost. */
-  publish(delivery: Delivery): void;
-  /** Those of the users who may have a device here; one who has none costs a read and nothing else. */
+  /**
+   * Resolves when the devices here have them, in their order, and the store has taken them for the other processes.
+   *
+   * @throws StoreUnavailable: no device here got one, some elsewhere may have; publish all of them again
+   */
+  publish(deliveries: readonly Delivery[]): Promise<void>;
+  /** The same as a hint that nobody waits for: what cannot be handed on is dropped. Never throws. */
+  announce(delivery: Delivery): void;
+  /** Those of the users who may have a device somewhere; one who has none costs a read and nothing else. */
   connected(tenantId: TenantId, userIds: readonly UserId[]): readonly UserId[];
-  /** Resolves once what is published reaches the sink. The function ends it; calling it again does nothing. */
+  /**
+   * Resolves once what is published reaches the sink. The function ends it; calling it again does nothing.
+   *
+   * @throws StoreUnavailable
+   */
   subscribe(sink: EventSink): Promise<() => void>;
 }
 
@@ -40,12 +47,23 @@ export interface PushObserver {
   /** A pass over a partition's entries left some to try again. */
   deliveryDeferred?(): void;
   leaseLost?(): void;
+  /** How many partitions are ours now. */
+  partitionsHeld?(count: number): void;
+  /** Something on the bus was no event of ours, and was dropped. */
+  eventMalformed?(): void;
+  /** Events of other processes may have been lost; the devices concerned were told. */
+  eventsInterrupted?(): void;
+  /** A hint such as `readAdvanced` did not reach the other processes. */
+  announcementLost?(): void;
 }
 
 export interface PushDeps {
   readonly messages: Pick<MessageStore, 'readMessages' | 'readMembers'>;
   readonly directory: Pick<Directory, 'touch' | 'join' | 'leave' | 'view'>;
-  readonly outbox: Pick<Outbox, 'partitionCount' | 'acquire' | 'renew' | 'release' | 'read' | 'acknowledge' | 'setAside'>;
+  readonly outbox: Pick<
+    Outbox,
+    'partitionCount' | 'announceOwner' | 'withdrawOwner' | 'acquire' | 'renew' | 'release' | 'read' | 'acknowledge' | 'setAside'
+  >;
   /** Unix milliseconds; for the lag that the observer is told. */
   readonly now: () => number;
   /** Milliseconds that never go back and never jump; decides how long a lease is trusted. */
@@ -58,6 +76,6 @@ export interface PushDeps {
   readonly observer?: PushObserver;
   /** Default OUTBOX_LEASE_MS. */
   readonly leaseMs?: number;
-  /** Default: the devices connected to this process. */
-  readonly bus?: EventBus;
+  /** The store's own: how processes that share it tell each other events. */
+  readonly bus: Bus;
 }

@@ -2,16 +2,19 @@
 import { setMaxListeners } from 'node:events';
 import { assert, OUTBOX_LEASE_MS } from '@qim/proto';
 import type { Push } from './contract.js';
+import { DeviceBus } from './event-bus.js';
 import { Follower } from './follow.js';
 import { Leases } from './leases.js';
 import type { PushDeps } from './ports.js';
-import { Registry } from './registry.js';
+import { Sweeps } from './sweeps.js';
 
 export function createPush(deps: PushDeps): Push {
-  const { log, sleep, leaseMs = OUTBOX_LEASE_MS, bus = new Registry(log) } = deps;
+  const { log, sleep, leaseMs = OUTBOX_LEASE_MS, ownerId, observer } = deps;
+  const bus = new DeviceBus(deps.bus, ownerId, log, observer);
   const leases = new Leases(deps, leaseMs);
-  const follower = new Follower({ ...deps, sleep, bus }, leases);
   const stopping = new AbortController();
+  const sweeps = new Sweeps(deps, stopping.signal);
+  const follower = new Follower({ ...deps, sleep, bus, sweeps }, leases);
   // Every partition that must wait listens to it; Node would warn of a leak from the eleventh on.
   setMaxListeners(0, stopping.signal);
   let running: Promise<unknown> | undefined;
@@ -22,14 +25,14 @@ export function createPush(deps: PushDeps): Push {
       await sleep(leaseMs / 3, stopping.signal);
       if (stopping.signal.aborted) return;
       await leases.renewAll();
-      await leases.acquireMissing();
+      await leases.balance((partition) => follower.busy(partition));
     }
   }
 
   return {
     async start() {
       assert(running === undefined, 'the delivery side is started once');
-      const acquired = leases.acquireMissing();
+      const acquired = leases.balance(() => false);
       running = acquired.then(() => Promise.all([follower.run(stopping.signal), keepLeases()]));
       await acquired;
       log.info({ partitions: leases.current().length, of: deps.outbox.partitionCount }, 'following the outbox');
@@ -39,13 +42,14 @@ export function createPush(deps: PushDeps): Push {
       await running;
       await leases.giveUpAll();
     },
+    leads: () => leases.holds(0),
     subscribe: (sink) => bus.subscribe(sink),
     announceRead(tenantId, userId, conversationId, readConversationSeq) {
       const event = { kind: 'readAdvanced', conversationId, userId, readConversationSeq } as const;
-      bus.publish({ tenantId, event, userIds: [userId], except: undefined });
+      bus.announce({ tenantId, event, userIds: [userId], except: undefined });
     },
     announceChange(tenantId, userId, conversationId) {
-      bus.publish({ tenantId, event: { kind: 'conversationChanged', conversationId }, userIds: [userId], except: undefined });
+      bus.announce({ tenantId, event: { kind: 'conversationChanged', conversationId }, userIds: [userId], except: undefined });
     },
   };
 }

@@ -1,9 +1,11 @@
-/** The connected devices of this process, by tenant and user: the event bus where there is one process. */
+/** The connected devices of this process, by tenant and user. */
 import type { TenantId, UserId } from '@qim/proto';
-import type { EventSink } from './contract.js';
-import type { Delivery, EventBus, PushLog } from './ports.js';
+import type { EventSink, PushEvent } from './contract.js';
+import type { Delivery, PushLog } from './ports.js';
 
-export class Registry implements EventBus {
+const RESYNC_NEEDED: PushEvent = { kind: 'resyncNeeded' };
+
+export class Registry {
   readonly #sinks = new Map<TenantId, Map<UserId, Set<EventSink>>>();
   readonly #log: PushLog;
 
@@ -22,17 +24,32 @@ export class Registry implements EventBus {
     }
   }
 
+  /** Those of the users who have a device here. */
   connected(tenantId: TenantId, userIds: readonly UserId[]): readonly UserId[] {
     const users = this.#sinks.get(tenantId);
     return users === undefined ? [] : userIds.filter((userId) => users.has(userId));
   }
 
-  subscribe(sink: EventSink): Promise<() => void> {
+  /** Tells all devices of these users to list again; how many there were. */
+  resync(concerns: (tenantId: TenantId, userId: UserId) => boolean): number {
+    let told = 0;
+    for (const [tenantId, users] of this.#sinks) {
+      for (const [userId, sinks] of users) {
+        if (!concerns(tenantId, userId)) continue;
+        for (const sink of sinks) this.#hand(sink, RESYNC_NEEDED);
+        told += sinks.size;
+      }
+    }
+    return told;
+  }
+
+  /** The function takes it out; calling it again does nothing. */
+  add(sink: EventSink): () => void {
     const { tenantId, userId } = sink;
     const users = this.#sinks.get(tenantId) ?? new Map<UserId, Set<EventSink>>();
     const sinks = users.get(userId) ?? new Set<EventSink>();
     this.#sinks.set(tenantId, users.set(userId, sinks.add(sink)));
-    return Promise.resolve(() => this.#remove(sink));
+    return () => this.#remove(sink);
   }
 
   #remove(sink: EventSink): void {

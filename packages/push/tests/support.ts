@@ -110,6 +110,7 @@ export function openWorldOn(store: Store, time: ManualTime, over: (deps: PushDep
     messages: store.messages,
     directory: store.directory,
     outbox: store.outbox,
+    bus: store.bus,
     now: time.now,
     monotonicNow: time.now,
     ownerId: 'one',

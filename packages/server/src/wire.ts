@@ -38,6 +38,7 @@ function wirePush({ config, io, log, metrics, store }: Parts): Push {
     messages: store.messages,
     directory: store.directory,
     outbox: store.outbox,
+    bus: store.bus,
     now: io.now,
     monotonicNow: io.monotonicNow,
     sleep: io.sleep,

@@ -66,6 +66,7 @@ export async function startServer({ store: faulty = (store) => store, options }:
     messages: store.messages,
     directory: store.directory,
     outbox: store.outbox,
+    bus: store.bus,
     now: clock.now,
     monotonicNow: () => performance.now(),
     sleep,

@@ -44,6 +44,8 @@ export class EmbeddedOutbox implements Outbox {
   readonly partitionCount: number;
   readonly #options: EmbeddedOutboxOptions;
   readonly #owners = new Map<number, Ownership>();
+  /** Until when each owner said that it lives. */
+  readonly #living = new Map<string, number>();
   /** Partitions whose new token is on its way to the disk. */
   readonly #acquiring = new Set<number>();
   readonly #waiters = new Set<() => void>();
@@ -63,6 +65,18 @@ export class EmbeddedOutbox implements Outbox {
   close(): void {
     this.#closed = true;
     this.wake();
+  }
+
+  /** Owners that matter are all in this process: one that runs beside it can own nothing. */
+  async announceOwner(ownerId: string, forMs: number): Promise<number> {
+    const { now } = this.#options;
+    this.#living.set(ownerId, now() + forMs);
+    for (const [known, untilMs] of this.#living) if (untilMs <= now()) this.#living.delete(known);
+    return this.#living.size;
+  }
+
+  async withdrawOwner(ownerId: string): Promise<void> {
+    this.#living.delete(ownerId);
   }
 
   async acquire(partition: number, ownerId: string, leaseMs: number): Promise<OutboxLease | undefined> {

@@ -8,6 +8,15 @@ export function memoryOutbox(state: MemoryState): Outbox {
   return {
     partitionCount: partitions.length,
 
+    async announceOwner(ownerId, forMs) {
+      state.owners.set(ownerId, now() + forMs);
+      return [...state.owners.values()].filter((untilMs) => untilMs > now()).length;
+    },
+
+    async withdrawOwner(ownerId) {
+      state.owners.delete(ownerId);
+    },
+
     async acquire(index, ownerId, leaseMs) {
       const partition = partitionAt(state, index);
       const held = partition.owner !== undefined && partition.expiresAtMs > now();

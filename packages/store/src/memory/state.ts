@@ -42,6 +42,8 @@ export class MemoryState {
     entries: [],
     poison: new Map(),
   }));
+  /** Until when each owner said that it lives. */
+  readonly owners = new Map<string, number>();
   /** Told of each new outbox entry. */
   readonly onEntry = new Set<() => void>();
   #entryNumber = 0;

@@ -1,6 +1,7 @@
 /**
  * What was committed and is not yet delivered, per commit partition; written in the commit's own step.
  *
+ * Owners make themselves known, so that they can share the partitions; that alone gives them nothing.
  * Each partition has one owner at a time, by a lease with a fencing token; the owner must stop by its own monotonic
  * clock at two thirds of the lease unless it was renewed. Delivery is at least once: a new owner first gets again what
  * the last one had read and not acknowledged. Entries of a partition come in the order of their commits. Every method
@@ -59,6 +60,12 @@ export interface PoisonEntry {
 export interface Outbox {
   /** Numbered 0..partitionCount-1; fixed when the deployment was made. */
   readonly partitionCount: number;
+
+  /** Says that the owner lives for `forMs` from now, and how many do, itself included. Cost: 1. */
+  announceOwner(ownerId: string, forMs: number): Promise<number>;
+
+  /** The owner does not count any more. Cost: 1. */
+  withdrawOwner(ownerId: string): Promise<void>;
 
   /** The lease, or undefined while somebody else holds it. Cost: 1. */
   acquire(partition: number, ownerId: string, leaseMs: number): Promise<OutboxLease | undefined>;

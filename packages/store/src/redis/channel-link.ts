@@ -53,7 +53,8 @@ class NodeChannelLink implements ChannelLink {
   }
 
   unsubscribe(channel: string): void {
-    if (!this.#over) this.#client.sUnsubscribe(channel).catch(() => this.#lose());
+    // With the listener: without it the client takes a subscription that follows at once for one that is there.
+    if (!this.#over) this.#client.sUnsubscribe(channel, this.#hear, true).catch(() => this.#lose());
   }
 
   ping(): void {

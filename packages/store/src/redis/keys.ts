@@ -23,6 +23,9 @@ import { partitionOf, partitionTags } from './partitions.js';
 /** Of the whole deployment: how it was made. The only key that is not tagged. */
 export const DEPLOYMENT_KEY = 'qim:deployment';
 
+/** Of the whole deployment: who follows the outbox. */
+export const OWNERS_KEY = 'outboxowners';
+
 const SAFE = /^[A-Za-z0-9_-]*$/;
 
 /** `text` with every byte of its UTF-8 as %XX, except A-Z a-z 0-9 _ -. */
@@ -145,6 +148,13 @@ function outboxKey(tag: string): string {
   return `outbox:{${tag}}`;
 }
 
+/**
+ * The sharded channel of a partition's tag. Channels of a Redis do not belong to its databases, so each names its own.
+ */
+export function eventChannel(tag: string, database: number): string {
+  return `events:{${tag}}:${database}`;
+}
+
 /** The hash tag of a user: exactly `user` for tenant 0, which is the seed's form; others have the tenant inside. */
 function userTag(tenantId: TenantId, userId: UserId): string {
   return tenantId === 0 ? `{${encodePart(userId)}}` : `{${tenantId}:${encodePart(userId)}}`;
@@ -160,17 +170,6 @@ export interface UserKeys {
 }
 
 export function userKeys(tenantId: TenantId, userId: UserId): UserKeys {
-function partitionKey(tag: string): string {
-  return `partition:{${tag}}`;
-}
-
-/**
- * The sharded channel of a partition's tag. Channels of a Redis do not belong to its databases, so each names its own.
- */
-export function eventChannel(tag: string, database: number): string {
-  return `events:{${tag}}:${database}`;
-}
-
   const tag = userTag(tenantId, userId);
   return { conversations: `convs:${tag}`, read: `read:${tag}`, view: `view:${tag}`, left: `left:${tag}`, pins: `pins:${tag}` };
 }

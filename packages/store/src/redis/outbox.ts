@@ -5,6 +5,7 @@ import { parseDecimal } from '../message/decimal.js';
 import type { Outbox, OutboxBatch, OutboxEntry, OutboxLease, PoisonEntry } from '../outbox/outbox.js';
 import { type Argument, type Command, isWrongType, type RedisConnection, type Reply } from './connection.js';
 import type { RedisContext } from './context.js';
+import { OWNERS_KEY } from './keys.js';
 import { parseEntry, poisonFrom, writtenAt } from './outbox-entry.js';
 import { OUTBOX_GROUP } from './outbox-groups.js';
 import { OutboxReader } from './outbox-reader.js';
@@ -22,6 +23,14 @@ export class RedisOutbox implements Outbox {
     this.#context = context;
     this.#openWaiting = openWaiting;
     this.partitionCount = context.keys.partitionCount;
+  }
+
+  async announceOwner(ownerId: string, forMs: number): Promise<number> {
+    return asNumber(await this.#run('outbox-owners', [OWNERS_KEY], [ownerId, String(forMs), this.#offset]));
+  }
+
+  async withdrawOwner(ownerId: string): Promise<void> {
+    rightType(await this.#context.connection.call('ZREM', OWNERS_KEY, ownerId));
   }
 
   async acquire(partition: number, ownerId: string, leaseMs: number): Promise<OutboxLease | undefined> {

@@ -25,6 +25,7 @@ export const SCRIPT_KEYS = {
   'user-clear': 1,
   'user-flags': 3,
   'group-request': 3,
+  'outbox-owners': 1,
   'outbox-acquire': 1,
   'outbox-renew': 1,
   'outbox-release': 1,

@@ -14,7 +14,7 @@ import { flags, pins } from './flags.js';
 import { history, singleReads } from './history.js';
 import { roles, titleAndSettings } from './group-changes.js';
 import { membership } from './membership.js';
-import { entries, leasing, waiting } from './outbox.js';
+import { entries, leasing, owners, waiting } from './outbox.js';
 import { outsiders } from './outsiders.js';
 import { restart } from './restart.js';
 import { enumeration, retention, retentionOfDamage } from './retention.js';
@@ -68,7 +68,7 @@ export function busConformance(backend: BackendUnderTest): void {
 }
 
 export function outboxConformance(backend: BackendUnderTest): void {
-  suite(backend, 'Outbox', { entries, leases: leasing, waiting });
+  suite(backend, 'Outbox', { entries, leases: leasing, owners, waiting });
 }
 
 /** For a backend that survives: it has `reopen`. */

@@ -243,6 +243,35 @@ export const leasing: Cases = {
   },
 };
 
+export const owners: Cases = {
+  async 'an owner counts from when it says that it lives, once, until its time is over or it withdraws'(fixture) {
+    const { outbox } = fixture.store;
+    const before = (await outbox.announceOwner('counted', LONG_MS)) - 1;
+    expect(await outbox.announceOwner('counted', LONG_MS)).toBe(before + 1);
+    expect(await outbox.announceOwner('another', SHORT_MS)).toBe(before + 2);
+    await vi.waitFor(
+      async () => {
+        await fixture.backend.advance(SHORT_MS);
+        expect(await outbox.announceOwner('counted', LONG_MS)).toBe(before + 1);
+      },
+      { timeout: 10_000, interval: 20 },
+    );
+    await outbox.withdrawOwner('counted');
+    await outbox.withdrawOwner('never announced');
+    expect(await outbox.announceOwner('last', LONG_MS)).toBe(before + 1);
+    await outbox.withdrawOwner('last');
+  },
+
+  async 'to be counted gives no partition, and not to be takes none'(fixture) {
+    const { outbox, leases } = await drained(fixture);
+    await outbox.announceOwner('counted', LONG_MS);
+    expect(await outbox.acquire(0, 'counted', LONG_MS)).toBeUndefined();
+    await outbox.withdrawOwner('counted');
+    expect(await outbox.renew(leases[0] ?? { partition: 0, token: 0 }, LONG_MS)).toBe(true);
+    await releaseAll(outbox, leases);
+  },
+};
+
 export const waiting: Cases = {
   async 'a read waits for the next entry'(fixture) {
     const { outbox, leases } = await drained(fixture);
