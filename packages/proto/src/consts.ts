@@ -153,6 +153,16 @@ export const COMMITS_WAITING_MAX = 8 * 1024;
 export const STORE_COMMANDS_WAITING_MAX = 64 * 1024;
 /** After that long without an answer a store call fails and its connection is made anew. Tunable. */
 export const STORE_COMMAND_TIMEOUT_MS = 5_000;
+/**
+ * How long one node of a Cluster may take to say who serves what; then the next one is asked. Some of them fit into
+ * STORE_COMMAND_TIMEOUT_MS, which bounds a call with all its redirects and tries.
+ */
+export const STORE_CLUSTER_LOOK_MS = 1_000;
+/** Before the first and between later tries of a call that a Cluster does not take now: a failover takes seconds, a slot moves in less. */
+export const STORE_CLUSTER_PAUSE_MS_FIRST = 10;
+export const STORE_CLUSTER_PAUSE_MS_MAX = 200;
+/** Redirects that one call follows without a pause; nodes that send to each other are given time to agree. */
+export const STORE_CLUSTER_REDIRECTS_AT_ONCE = 8;
 /** Longest pause between two tries to reach a lost store. */
 export const STORE_RECONNECT_PAUSE_MS_MAX = 1_000;
 /** Conversations whose place of writing is remembered; a wrong or forgotten one costs a second step. */

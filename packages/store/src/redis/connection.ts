@@ -38,8 +38,18 @@ export interface RedisConnection {
   /** The replies of commands whose keys lie in one slot, all of the same moment (MULTI). @throws StoreUnavailable */
   atomically(commands: readonly Command[]): Promise<readonly Reply[]>;
 
-  /** A connection to each primary, in the order of their names; the one itself where there is no Cluster. @throws StoreUnavailable */
+  /**
+   * A connection to each primary as last seen, in the order of their names; the one itself where there is no Cluster.
+   *
+   * @throws StoreUnavailable
+   */
   primaries(): Promise<readonly PrimaryConnection[]>;
+
+  /** Asks anew who serves what. Cost: 1; 0 where there is no Cluster. @throws StoreUnavailable */
+  look(): Promise<void>;
+
+  /** Who serves what, as last seen; another text when something was handed over. Empty where there is no Cluster. */
+  layout(): string;
 
   /** One more connection to the same store, for commands that wait. @throws StoreUnavailable */
   dedicated(name: string): Promise<RedisConnection>;

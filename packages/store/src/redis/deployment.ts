@@ -5,7 +5,7 @@
  */
 import { type AckDurability, COMMIT_PARTITIONS_DEFAULT, COMMIT_PARTITIONS_MAX, invalidArgument, isQimError } from '@qim/proto';
 import { ErrorReply } from 'redis';
-import { isWrongType, type RedisConnection } from './connection.js';
+import { isWrongType, type PrimaryConnection, type RedisConnection } from './connection.js';
 import { DEPLOYMENT_KEY } from './keys.js';
 import { asArray, asOptionalText, asText } from './replies.js';
 import type { Scripts } from './scripts.js';
@@ -22,14 +22,29 @@ export interface ServerFacts {
   readonly clockAheadMs: number;
 }
 
-/** Cost: 2. @throws InvalidArgument (field `store`) when it must not be used; StoreUnavailable */
-export async function inspectServer(connection: RedisConnection, now: () => number): Promise<ServerFacts> {
+/** From the least to the most that an acknowledgement is worth. */
+const BY_WORTH: readonly AckDurability[] = ['memory', 'everysec', 'synced'];
+
+/**
+ * Of all primaries: an acknowledgement is worth what the worst of them makes it. `cluster`: what the address said, and the
+ * servers must be. Cost: 2, to each. @throws InvalidArgument (field `store`) when they must not be used; StoreUnavailable
+ */
+export async function inspectServers(connection: RedisConnection, cluster: boolean, now: () => number): Promise<ServerFacts> {
+  const primaries = await connection.primaries();
+  const found = await Promise.all(primaries.map((primary) => inspectServer(primary, cluster, now)));
+  const worst = found.reduce((a, b) => (BY_WORTH.indexOf(b.ackDurability) < BY_WORTH.indexOf(a.ackDurability) ? b : a));
+  return { ...worst, clockAheadMs: found[0]?.clockAheadMs ?? 0 };
+}
+
+async function inspectServer(connection: PrimaryConnection, cluster: boolean, now: () => number): Promise<ServerFacts> {
   const [info, time] = await connection.pipeline([['INFO'], ['TIME']]);
   const facts = parseInfo(asText(info));
   const of = (name: string): string => facts.get(name) ?? '';
   const version = Number.parseInt(of('redis_version'), 10);
   if (!(version >= VERSION_MIN)) throw refuse(`a Redis of version 7.0 or later; this one is ${of('redis_version') || 'unknown'}`);
-  if (of('redis_mode') === 'cluster') throw refuse('a single Redis; this one is part of a Cluster');
+  const mode = of('redis_mode');
+  if (!cluster && mode === 'cluster') throw refuse('a single Redis; this one is part of a Cluster: write redis+cluster://');
+  if (cluster && mode !== 'cluster') throw refuse('a Redis Cluster; this one is a single Redis: write redis://');
   if (of('role') !== 'master') throw refuse('a primary; this one is a replica, which takes no writes');
   if (of('maxmemory') !== '0' && of('maxmemory_policy') !== 'noeviction') {
     throw refuse(`a Redis that never evicts: set maxmemory-policy to noeviction (it is ${of('maxmemory_policy')})`);
@@ -48,7 +63,7 @@ function parseInfo(text: string): ReadonlyMap<string, string> {
 }
 
 /** What cannot be known is not claimed: a server that hides its configuration may flush whenever it likes. */
-async function appendDurability(connection: RedisConnection): Promise<AckDurability> {
+async function appendDurability(connection: PrimaryConnection): Promise<AckDurability> {
   let fsync: string;
   try {
     fsync = asText(asArray(await connection.call('CONFIG', 'GET', 'appendfsync'))[1]);

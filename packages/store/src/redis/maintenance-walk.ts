@@ -12,7 +12,7 @@ import { FACTS_PATTERN, type KeySpace, userKeys } from './keys.js';
 import { bucketSpan, isIn } from './maintenance-buckets.js';
 import { type ConversationKey, conversationPattern, parseKey, type UserKey } from './maintenance-keys.js';
 import { factsCommand, factsFrom, newestCommand, newestFrom } from './reads.js';
-import { asArray, asNumber, asText } from './replies.js';
+import { keyCount, scanStep } from './scan.js';
 
 export interface WalkDeps {
   readonly connection: RedisConnection;
@@ -29,16 +29,15 @@ interface ScanPage {
 
 /** Some FSCK_PAGE_KEYS keys at a time; a key may come twice. */
 export async function* scanKeys(connection: RedisConnection, pattern: string | undefined): AsyncGenerator<ScanPage> {
-  const total = asNumber(await connection.call('DBSIZE'));
+  const total = await keyCount(connection);
   const match = pattern === undefined ? [] : ['MATCH', pattern];
   let seen = 0;
-  for (let cursor = '0'; ; ) {
-    const [next, found] = asArray(await connection.call('SCAN', cursor, ...match, 'COUNT', String(FSCK_PAGE_KEYS)));
-    cursor = asText(next);
+  for (let cursor: string | undefined; ; ) {
+    const { keys, next } = await scanStep(connection, cursor, [...match, 'COUNT', String(FSCK_PAGE_KEYS)]);
+    cursor = next;
     seen += FSCK_PAGE_KEYS;
-    const keys = asArray(found).map((key) => (Buffer.isBuffer(key) ? key.toString('latin1') : asText(key)));
-    yield { keys: [...new Set(keys)], done: cursor === '0' ? 1 : Math.min(1, seen / Math.max(1, total)) };
-    if (cursor === '0') return;
+    yield { keys: [...new Set(keys)], done: cursor === undefined ? 1 : Math.min(1, seen / Math.max(1, total)) };
+    if (cursor === undefined) return;
   }
 }
 

@@ -42,6 +42,7 @@ import { readMessages } from './messages.js';
 import { factsCommand, factsFrom, memberCommand, memberFrom } from './reads.js';
 import { asArray, asText } from './replies.js';
 import { retain } from './retain.js';
+import { scanStep } from './scan.js';
 import { readConversations } from './summaries.js';
 
 export class RedisMessageStore implements MessageStore {
@@ -106,11 +107,8 @@ export class RedisMessageStore implements MessageStore {
   /** By SCAN, so that more keys than conversations are looked at, and a page has about as many as were asked for. */
   async conversations(cursor: string | undefined, limit: number): Promise<ConversationsPage> {
     assert(limit >= 1 && limit <= CONVERSATIONS_READ_MAX, 'an enumeration names 1..CONVERSATIONS_READ_MAX at a time');
-    const [next, keys] = asArray(
-      await this.#context.connection.call('SCAN', cursor ?? '0', 'MATCH', FACTS_PATTERN, 'COUNT', String(limit)),
-    );
-    const conversations = asArray(keys).flatMap((key) => ConversationKeys.placeOf(asText(key)) ?? []);
-    return { conversations, next: asText(next) === '0' ? undefined : asText(next) };
+    const { keys, next } = await scanStep(this.#context.connection, cursor, ['MATCH', FACTS_PATTERN, 'COUNT', String(limit)]);
+    return { conversations: keys.flatMap((key) => ConversationKeys.placeOf(key) ?? []), next };
   }
 
   readConversation(

@@ -1,7 +1,7 @@
 /** The connection to one Redis server. */
 import { STORE_COMMANDS_WAITING_MAX, STORE_RECONNECT_PAUSE_MS_MAX } from '@qim/proto';
 import { createClient, ErrorReply, RESP_TYPES } from 'redis';
-import { afterMs } from '../clock.js';
+import { afterMs, inTime } from '../clock.js';
 import { unavailable } from '../errors.js';
 import { nodeName, type StoreAddress } from './address.js';
 import { type Command, failureCode, type PipelineOptions, type RedisConnection, type Reply } from './connection.js';
@@ -19,6 +19,11 @@ export interface ConnectionSettings {
 /** There was no connection to send on, so that nothing was done. */
 export class NotSent extends Error {
   override readonly name = 'NotSent';
+}
+
+/** No answer came: whether anything was done is unknown. */
+export class Lost extends Error {
+  override readonly name = 'Lost';
 }
 
 const BINARY = { typeMapping: { [RESP_TYPES.BLOB_STRING]: Buffer } } as const;
@@ -39,7 +44,7 @@ export function makeClient({ address, name, timeoutMs }: ConnectionSettings, may
     disableClientInfo: true,
     // A command that cannot be sent now fails now.
     disableOfflineQueue: true,
-    // One timer for each pipeline (`#inTime`), not one for each command.
+    // One timer for each pipeline (`inTime`), not one for each command.
     commandOptions: { timeout: 0 },
     socket: {
       host,
@@ -75,7 +80,7 @@ export class NodeConnection implements RedisConnection {
   static async open(settings: ConnectionSettings): Promise<NodeConnection> {
     const connection = new NodeConnection(settings);
     try {
-      await connection.#inTime(connection.#client.connect(), settings.timeoutMs, () => {});
+      await inTime(connection.#client.connect(), settings.timeoutMs);
     } catch (error) {
       connection.#client.destroy();
       throw unavailable('connecting', error);
@@ -105,7 +110,7 @@ export class NodeConnection implements RedisConnection {
     try {
       settled = await this.send(askRole ? [ASK_ROLE, ...commands] : commands, extraMs);
     } catch (error) {
-      throw error instanceof NotSent ? unavailable('connection', error.cause ?? error) : error;
+      throw error instanceof NotSent || error instanceof Lost ? unavailable('connection', error.cause ?? error) : error;
     }
     if (askRole) {
       const [role = null, ...rest] = settled;
@@ -133,6 +138,14 @@ export class NodeConnection implements RedisConnection {
     return Promise.resolve([this]);
   }
 
+  look(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  layout(): string {
+    return '';
+  }
+
   dedicated(name: string): Promise<RedisConnection> {
     return NodeConnection.open({ ...this.#settings, name, onRoundTrip: undefined });
   }
@@ -140,20 +153,20 @@ export class NodeConnection implements RedisConnection {
   /**
    * Sends the commands in one write and waits for all replies, whatever errors they are.
    *
-   * @throws NotSent: nothing was done. StoreUnavailable: what was sent may have been done
+   * @throws NotSent | Lost; StoreUnavailable when it must not be tried again, and nothing was done
    */
   async send(commands: readonly Command[], extraMs: number): Promise<readonly Reply[]> {
     if (this.#closed) throw unavailable('the store is closed');
     if (this.#waiting + commands.length > STORE_COMMANDS_WAITING_MAX) throw unavailable('too many commands wait for it');
     const client = this.#client;
-    this.#settings.onRoundTrip?.();
     if (!client.isReady) throw new NotSent('there is no connection');
+    this.#settings.onRoundTrip?.();
     this.#waiting += commands.length;
     const replies = Promise.all(commands.map((command) => client.sendCommand<Reply>(command, BINARY).catch(errorReply)));
     try {
-      return await this.#inTime(replies, this.#settings.timeoutMs + extraMs, () => this.#renew(client));
+      return await inTime(replies, this.#settings.timeoutMs + extraMs, () => this.#renew(client));
     } catch (error) {
-      throw unavailable('connection', error);
+      throw new Lost('no answer', { cause: error });
     } finally {
       this.#waiting -= commands.length;
     }
@@ -163,21 +176,6 @@ export class NodeConnection implements RedisConnection {
     // A server that hides it was asked at start; it is taken at its word.
     if (Buffer.isBuffer(reply) && !/^role:master\r?$/m.test(reply.toString())) throw unavailable('the server is a replica');
     this.#unknownRole = false;
-  }
-
-  async #inTime<T>(work: Promise<T>, timeoutMs: number, onLate: () => void): Promise<T> {
-    let callOff = (): void => {};
-    const late = new Promise<never>((_, reject) => {
-      callOff = afterMs(timeoutMs, () => {
-        reject(new Error(`no answer in ${timeoutMs} ms`));
-        onLate();
-      });
-    });
-    try {
-      return await Promise.race([work, late]);
-    } finally {
-      callOff();
-    }
   }
 
   /** A peer that vanished without a word would hold a connection for many minutes. */
@@ -205,7 +203,7 @@ export class NodeConnection implements RedisConnection {
     this.#callOffWatch?.();
     const client = this.#client;
     try {
-      await this.#inTime(client.close(), this.#settings.timeoutMs, () => {});
+      await inTime(client.close(), this.#settings.timeoutMs);
     } catch {
       client.destroy();
     }

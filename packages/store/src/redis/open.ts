@@ -1,5 +1,5 @@
 /**
- * Opens a store on Redis 7.0 or later: `redis://[[user]:password@]host[:port][/database]`, or `rediss://` for TLS.
+ * Opens a store on Redis 7.0 or later, or on a Redis Cluster of such; the forms of its URL are in address.ts.
  *
  * Everything goes over one connection. The outbox opens one more when it is read from, because it waits there, and the bus
  * one when it is first subscribed to, because a connection that listens does nothing else.
@@ -13,13 +13,14 @@ import { openChannelLink } from './channel-link.js';
 import { ChannelListener } from './channel-listener.js';
 import { openConnection } from './connect.js';
 import type { RedisContext } from './context.js';
-import { inspectServer, joinDeployment } from './deployment.js';
+import { inspectServers, joinDeployment } from './deployment.js';
 import { RedisDirectory } from './directory.js';
 import { EventChannels } from './event-channels.js';
 import { KeySpace } from './keys.js';
 import { RedisMessageStore } from './message-store.js';
 import { RedisOutbox } from './outbox.js';
 import { createGroups } from './outbox-groups.js';
+import { oneReader, partitionReaders } from './outbox-reads.js';
 import { Scripts, type ScriptTransform } from './scripts.js';
 import { WeekGuess } from './week-guess.js';
 
@@ -50,7 +51,7 @@ export async function openRedisStore(url: string, options: RedisStoreOptions = {
   const clockOffsetMs = typeof offset === 'number' ? () => offset : offset;
   const connection = await openConnection({ address, name: 'qim', timeoutMs, onRoundTrip: () => observer.roundTrip?.() });
   try {
-    const { product, ackDurability, clockAheadMs } = await inspectServer(connection, now);
+    const { product, ackDurability, clockAheadMs } = await inspectServers(connection, address.cluster, now);
     if (options.requireDurable === true && ackDurability === 'memory') {
       throw invalidArgument('store', 'a durable one: set appendonly yes, and appendfsync always or everysec');
     }
@@ -60,7 +61,7 @@ export async function openRedisStore(url: string, options: RedisStoreOptions = {
     await createGroups(connection, keys.allOutboxes());
     const weeks = new WeekGuess(now, clockAheadMs + clockOffsetMs());
     const context: RedisContext = { connection, scripts, keys, weeks, observer, now, clockOffsetMs };
-    const outbox = new RedisOutbox(context, () => connection.dedicated('qim-outbox'));
+    const outbox = new RedisOutbox(context, address.cluster ? partitionReaders(context) : oneReader(context));
     const bus = new RedisBus({
       connection,
       channels: new EventChannels(keys.partitionCount, address.database),
@@ -74,10 +75,13 @@ export async function openRedisStore(url: string, options: RedisStoreOptions = {
       bus,
       ackDurability,
       description: `${product} at ${describeAddress(address)}`,
-      ping: async () => void (await connection.call('PING')),
+      ping: async () => {
+        await connection.look();
+        await Promise.all((await connection.primaries()).map((primary) => primary.call('PING')));
+      },
       close: async () => {
         bus.close();
-        await outbox.close();
+        outbox.close();
         await connection.close();
       },
     };

@@ -36,15 +36,13 @@ interface Place {
 export class OutboxReader {
   readonly #connection: RedisConnection;
   readonly #context: RedisContext;
-  readonly #unblock: (clientId: number) => Promise<void>;
   readonly #places = new Map<number, Place>();
   #reading: Promise<unknown> = Promise.resolve();
 
-  /** `unblock` ends the wait of a connection, from another one. */
-  constructor(connection: RedisConnection, context: RedisContext, unblock: (clientId: number) => Promise<void>) {
+  /** `connection`: where it waits. Others than that of the context, which ends the wait. */
+  constructor(connection: RedisConnection, context: RedisContext) {
     this.#connection = connection;
     this.#context = context;
-    this.#unblock = unblock;
   }
 
   /** Reads follow one another: a second one waits for the first. @throws StoreUnavailable */
@@ -98,9 +96,11 @@ export class OutboxReader {
     const read: Command = ['XREADGROUP', 'GROUP', OUTBOX_GROUP, CONSUMER, ...count, ...block, 'STREAMS', ...streams, ...from];
     const leases = places.map(({ lease }): Command => ['HMGET', this.#context.keys.outbox(lease.partition).lease, 'token', 'untilMs']);
     // In one write with the read, but not waiting for it: whom to wake when the signal fires.
-    const clientId = waitMs > 0 ? this.#connection.call('CLIENT', 'ID').then(asNumber) : undefined;
+    const clientId =
+      waitMs > 0 ? this.#connection.pipeline([['CLIENT', 'ID']], { at: streams[0] ?? '' }).then(([id]) => asNumber(id)) : undefined;
     const work = this.#connection.pipeline([read, ['TIME'], ...leases], { extraMs: waitMs });
-    const [reply = null, time, ...found] = clientId === undefined ? await work : await this.#untilAborted(work, clientId, signal);
+    const [reply = null, time, ...found] =
+      clientId === undefined ? await work : await this.#untilAborted(work, clientId, streams[0] ?? '', signal);
     const nowMs = serverMs(time) + this.#context.clockOffsetMs();
     const standing = places.filter((place, i) => stands(place.lease, found[i], nowMs));
     if (!(reply instanceof ErrorReply)) return { standing, reply };
@@ -110,11 +110,18 @@ export class OutboxReader {
   }
 
   /** Once the signal fires the server is told to end the wait, again until it has: the telling may overtake the waiting. */
-  async #untilAborted(work: Promise<readonly Reply[]>, clientId: Promise<number>, signal: AbortSignal): Promise<readonly Reply[]> {
+  async #untilAborted(
+    work: Promise<readonly Reply[]>,
+    clientId: Promise<number>,
+    at: string,
+    signal: AbortSignal,
+  ): Promise<readonly Reply[]> {
     let settled = false;
     const unblock = async (): Promise<void> => {
       const id = await clientId;
-      for (let tries = 0; tries < UNBLOCK_TRIES_MAX && !settled; tries += 1) await this.#unblock(id);
+      for (let tries = 0; tries < UNBLOCK_TRIES_MAX && !settled; tries += 1) {
+        await this.#context.connection.pipeline([['CLIENT', 'UNBLOCK', String(id)]], { at });
+      }
     };
     // When this connection is lost, so is the read, which says so.
     clientId.catch(() => {});

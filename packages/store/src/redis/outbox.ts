@@ -3,25 +3,23 @@ import { OUTBOX_POISON_MAX } from '@qim/proto';
 import { unavailable } from '../errors.js';
 import { parseDecimal } from '../message/decimal.js';
 import type { Outbox, OutboxBatch, OutboxEntry, OutboxLease, PoisonEntry } from '../outbox/outbox.js';
-import { type Argument, type Command, isWrongType, type RedisConnection, type Reply } from './connection.js';
+import { type Argument, type Command, isWrongType, type Reply } from './connection.js';
 import type { RedisContext } from './context.js';
 import { OWNERS_KEY } from './keys.js';
 import { parseEntry, poisonFrom, writtenAt } from './outbox-entry.js';
 import { OUTBOX_GROUP } from './outbox-groups.js';
-import { OutboxReader } from './outbox-reader.js';
+import type { OutboxReads } from './outbox-reads.js';
 import { asArray, asNumber, asOptionalText, asText } from './replies.js';
 import type { ScriptName } from './scripts.js';
 
 export class RedisOutbox implements Outbox {
   readonly partitionCount: number;
   readonly #context: RedisContext;
-  /** Opens the connection that waits. */
-  readonly #openWaiting: () => Promise<RedisConnection>;
-  #waiting: Promise<{ readonly connection: RedisConnection; readonly reader: OutboxReader }> | undefined;
+  readonly #reads: OutboxReads;
 
-  constructor(context: RedisContext, openWaiting: () => Promise<RedisConnection>) {
+  constructor(context: RedisContext, reads: OutboxReads) {
     this.#context = context;
-    this.#openWaiting = openWaiting;
+    this.#reads = reads;
     this.partitionCount = context.keys.partitionCount;
   }
 
@@ -41,17 +39,19 @@ export class RedisOutbox implements Outbox {
 
   async renew({ partition, token }: OutboxLease, leaseMs: number): Promise<boolean> {
     const { lease } = this.#context.keys.outbox(partition);
-    return (await this.#run('outbox-renew', [lease], [String(token), String(leaseMs), this.#offset])) === 1;
+    const stands = (await this.#run('outbox-renew', [lease], [String(token), String(leaseMs), this.#offset])) === 1;
+    if (!stands) await this.#reads.ended({ partition, token });
+    return stands;
   }
 
   async release({ partition, token }: OutboxLease): Promise<void> {
+    await this.#reads.ended({ partition, token });
     const { lease } = this.#context.keys.outbox(partition);
     await this.#run('outbox-release', [lease], [String(token)]);
   }
 
   async read(leases: readonly OutboxLease[], waitMs: number, signal: AbortSignal): Promise<OutboxBatch> {
-    const { reader } = await this.#reader();
-    const stored = await reader.read(leases, waitMs, signal);
+    const stored = await this.#reads.read(leases, waitMs, signal);
     const entries: OutboxEntry[] = [];
     const poison: { partition: number; entryId: string; reason: string }[] = [];
     for (const entry of stored) {
@@ -67,7 +67,7 @@ export class RedisOutbox implements Outbox {
     const { lease, outbox } = this.#context.keys.outbox(partition);
     const removed =
       (await this.#run('outbox-acknowledge', [lease, outbox], [String(token), this.#offset, OUTBOX_GROUP, ...entryIds])) === 1;
-    if (removed) await this.#settled({ partition, token }, entryIds);
+    if (removed) this.#reads.settled({ partition, token }, entryIds);
     return removed;
   }
 
@@ -75,7 +75,7 @@ export class RedisOutbox implements Outbox {
     const { lease, outbox, poison } = this.#context.keys.outbox(partition);
     const args = [String(token), this.#offset, OUTBOX_GROUP, entryId, reason, String(OUTBOX_POISON_MAX)];
     const moved = (await this.#run('outbox-set-aside', [lease, outbox, poison], args)) === 1;
-    if (moved) await this.#settled({ partition, token }, [entryId]);
+    if (moved) this.#reads.settled({ partition, token }, [entryId]);
     return moved;
   }
 
@@ -106,33 +106,9 @@ export class RedisOutbox implements Outbox {
     return { entries, oldestMs, poison };
   }
 
-  /** Ends the wait and its connection. */
-  async close(): Promise<void> {
-    const waiting = await this.#waiting?.catch(() => undefined);
-    waiting?.connection.destroy();
-  }
-
-  async #settled(lease: OutboxLease, entryIds: readonly string[]): Promise<void> {
-    const waiting = await this.#waiting?.catch(() => undefined);
-    waiting?.reader.settled(lease, entryIds);
-  }
-
-  #reader(): Promise<{ readonly connection: RedisConnection; readonly reader: OutboxReader }> {
-    this.#waiting ??= this.#openReader();
-    return this.#waiting;
-  }
-
-  async #openReader(): Promise<{ readonly connection: RedisConnection; readonly reader: OutboxReader }> {
-    try {
-      const connection = await this.#openWaiting();
-      const unblock = async (clientId: number): Promise<void> => {
-        await this.#context.connection.call('CLIENT', 'UNBLOCK', String(clientId));
-      };
-      return { connection, reader: new OutboxReader(connection, this.#context, unblock) };
-    } catch (error) {
-      this.#waiting = undefined;
-      throw error;
-    }
+  /** Ends the waits and their connections. */
+  close(): void {
+    this.#reads.close();
   }
 
   get #offset(): string {

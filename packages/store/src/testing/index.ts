@@ -19,6 +19,7 @@ export {
   type StoreLocation,
 } from './damage-kinds.js';
 export { type Random, SEEDS, seededRandom } from './random.js';
+export { type RedisCluster, type RedisClusterOptions, startRedisCluster } from './redis-cluster.js';
 export { type RedisServer, type RedisServerOptions, startRedis } from './redis-server.js';
 
 /** The next `count` sequences of the conversation will not be given: a hole follows its newest record. */
@@ -43,6 +44,6 @@ export async function damage(location: StoreLocation, target: DamageTarget, kind
 
 function isEmbedded({ store }: StoreLocation): boolean {
   if (store === 'embedded') return true;
-  assert(store.startsWith('redis://'), 'a store is `embedded` or a redis:// URL');
+  assert(/^redis(\+cluster)?:\/\//.test(store), 'a store is `embedded` or a URL of a Redis or of a Redis Cluster');
   return false;
 }
