@@ -72,14 +72,18 @@ class EmbeddedHouse implements House {
 
   #writer(over: Partial<Directory> = {}): Writer {
     if (this.#store === undefined) throw new Error('the house is closed');
-    const { messages, directory } = this.#store;
-    const { touch, join, leave, raiseRead, view, groupForRequest } = bound(directory);
-    const deps = { messages, now: Date.now, newId: uuidv7, announceRead: () => {}, recallWindowMs: RECALL_WINDOW_MS };
-    return createWriter({ ...deps, directory: { touch, join, leave, raiseRead, view, groupForRequest, ...over } });
+    const { messages, directory, users } = this.#store;
+    const { touch, join, leave, raiseRead, view, page, groupForRequest } = bound(directory);
+    const deps = { messages, users, now: Date.now, newId: uuidv7, announceRead: () => {}, recallWindowMs: RECALL_WINDOW_MS };
+    return createWriter({
+      ...deps,
+      directMessages: () => 'anyone',
+      directory: { touch, join, leave, raiseRead, view, page, groupForRequest, ...over },
+    });
   }
 
   get #session(): Session {
-    return startSession(this.#opened.store, { announceRead: () => {} });
+    return startSession(this.#opened.store, { announceRead: () => {}, announceChange: () => {}, now: Date.now, newId: uuidv7 });
   }
 
   async happens(happening: Happening): Promise<void> {

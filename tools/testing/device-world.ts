@@ -124,9 +124,10 @@ export class DeviceWorld {
     this.#backing = backing;
     this.#tenantId = parseTenantId(tenant);
     const announceRead: Push['announceRead'] = (...args) => push.announceRead(...args);
-    this.#session = startSession(store, { announceRead });
-    const { messages, directory } = store;
-    this.#writer = createWriter({ messages, directory, now, newId: uuidv7, announceRead, recallWindowMs: RECALL_WINDOW_MS });
+    this.#session = startSession(store, { announceRead, announceChange: () => {}, now, newId: uuidv7 });
+    const { messages, directory, users } = store;
+    const deps = { messages, directory, users, now, newId: uuidv7, announceRead, recallWindowMs: RECALL_WINDOW_MS };
+    this.#writer = createWriter({ ...deps, directMessages: () => 'anyone' });
     this.#lines = PEOPLE.map((name) => new Line(new SimulatedDevice(this.#session, this.#tenantId, parseUserId(name)), fates));
   }
 

@@ -20,6 +20,8 @@ import { qimErrorOf } from './error-map.js';
 import { adminMethods } from './handlers/admin-methods.js';
 import { conversationMethods } from './handlers/conversation-methods.js';
 import { messageMethods } from './handlers/message-methods.js';
+import { moderationMethods } from './handlers/moderation-methods.js';
+import { profileMethods } from './handlers/profile-methods.js';
 import { sessionMethods } from './handlers/session-methods.js';
 import type { Method } from './method.js';
 import type { Work } from './work.js';
@@ -53,8 +55,16 @@ export function methodTable({
   writer,
   session,
   minter,
-}: Pick<GatewayOptions, 'writer' | 'session' | 'minter'>): ReadonlyMap<MethodName, Method> {
-  const methods = [...messageMethods(writer), ...sessionMethods(session), ...conversationMethods(writer, session), ...adminMethods(minter)];
+  log,
+}: Pick<GatewayOptions, 'writer' | 'session' | 'minter' | 'log'>): ReadonlyMap<MethodName, Method> {
+  const methods = [
+    ...messageMethods(writer),
+    ...sessionMethods(session),
+    ...conversationMethods(writer, session),
+    ...profileMethods(session),
+    ...moderationMethods(session, log),
+    ...adminMethods(minter),
+  ];
   return new Map(methods.map((entry) => [entry.name, entry]));
 }
 

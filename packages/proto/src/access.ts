@@ -50,6 +50,7 @@ export const METHOD_ACCESS = {
   'qim.v1.AdminService/SuspendUser': 'adminToken',
   'qim.v1.AdminService/DeleteUser': 'adminToken',
   'qim.v1.AdminService/ListConversationsOf': 'adminToken',
+  'qim.v1.AdminService/ListReports': 'adminToken',
 } as const satisfies Record<string, Requirement>;
 
 export type MethodName = keyof typeof METHOD_ACCESS;
@@ -57,16 +58,9 @@ export type MethodName = keyof typeof METHOD_ACCESS;
 /** What the schema names and this version does not answer yet (`unimplemented`). */
 export const UNBUILT_METHODS: ReadonlySet<MethodName> = new Set<MethodName>([
   'qim.v1.MessageService/SetReaction',
-  'qim.v1.ProfileService/SetProfile',
-  'qim.v1.ProfileService/GetProfiles',
   'qim.v1.EventService/SetTyping',
-  'qim.v1.ModerationService/BlockUser',
-  'qim.v1.ModerationService/UnblockUser',
-  'qim.v1.ModerationService/ListBlocked',
-  'qim.v1.ModerationService/ReportMessage',
   'qim.v1.AdminService/CreateConversation',
   'qim.v1.AdminService/SendMessage',
-  'qim.v1.AdminService/SetProfile',
   'qim.v1.AdminService/SuspendUser',
   'qim.v1.AdminService/DeleteUser',
   'qim.v1.AdminService/ListConversationsOf',

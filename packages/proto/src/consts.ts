@@ -55,6 +55,27 @@ export const TOUCH_BEFORE_ANSWER_MAX = 100;
 /** A conversation's pins come before page 1 of the list. */
 export const PINS_MAX = 50;
 
+/** Profiles: a name fits into a list, a URL into a header. */
+export const DISPLAY_NAME_BYTES_MAX = 256;
+export const AVATAR_URL_BYTES_MAX = 2 * 1024;
+/** Profiles named by one call: those of a page of anything. */
+export const PROFILES_PER_CALL_MAX = 100;
+/** Users whom one user may have blocked: read in one piece. */
+export const BLOCKED_USERS_MAX = 1_000;
+export const BLOCKED_PAGE_SIZE = 200;
+/** Direct conversations whose other user is remembered; a forgotten one costs a read. */
+export const DIRECT_PEERS_KNOWN_MAX = 16 * 1024;
+/** Pages of each one's list that are looked through for a conversation in common, before a first direct message. */
+export const SHARED_PAGES_MAX = 10;
+/** Devices of one user that may be suspended by themselves. */
+export const SUSPENDED_DEVICES_MAX = 100;
+/** What a member says of a message that is reported. */
+export const REPORT_COMMENT_BYTES_MAX = 1_024;
+/** Reports of a tenant that are kept; the oldest make room, and the log has had each of them. */
+export const REPORTS_KEPT_MAX = 10_000;
+/** Reports in one answer. */
+export const REPORTS_PAGE_SIZE_MAX = 200;
+
 /** MarkAllRead: as many conversations as a page of the list has. */
 export const MARK_ALL_READ_MAX = 100;
 /** GetTotals: the conversations whose unread messages are counted, two full pages of the list. Past them it is not exact. */

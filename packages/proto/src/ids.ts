@@ -35,6 +35,11 @@ export function utf8Bytes(text: string): number {
   return utf8.encode(text).length;
 }
 
+/** Text in well-formed Unicode without control characters and line ends. */
+export function isLine(text: string): boolean {
+  return !CONTROL.test(text);
+}
+
 function parseText<T extends string>(text: string, field: string, bytesMax: number): T {
   const allowed = `1..${bytesMax} bytes of UTF-8 without control characters`;
   // The first test spares the encoder a text of any length: no character takes less than a byte.

@@ -17,6 +17,7 @@ import {
   SOCKET_QUEUE_BYTES_MAX,
   SOCKET_QUEUE_BYTES_MIN,
 } from '@qim/proto';
+import { parseDirectMessages } from './direct-messages.js';
 import { duration, durationText, integer, oneOf, Refusal, type Setting, someOf, text, toggle } from './setting.js';
 
 const ROLES = ['gateway', 'session', 'push'] as const;
@@ -134,6 +135,13 @@ export const SETTINGS = {
     doc: 'Redis replicas that must have a commit before it is acknowledged. Only 0 for now.',
   }),
   logLevel: set({ ...oneOf(...LOG_LEVELS), fallback: 'info', doc: 'Least level of what is logged, as JSON lines on standard error.' }),
+  directMessages: set({
+    value: 'RULE',
+    allowed: 'anyone, sharedConversation or serverOnly, and for single tenants others, such as anyone,7=serverOnly',
+    parse: parseDirectMessages,
+    fallback: 'anyone',
+    doc: 'Who may send direct messages. sharedConversation: a first one only to users with whom one has a conversation in common; serverOnly: nobody but tokens with admin: true.',
+  }),
   recallWindow: set({
     ...duration(0, RECALL_WINDOW_MS),
     fallback: durationText(RECALL_WINDOW_MS),

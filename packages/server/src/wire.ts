@@ -7,6 +7,7 @@ import { type Session, startSession } from '@qim/session';
 import type { MessageStore, Store } from '@qim/store';
 import { createWriter, type Writer, type WriterDeps } from '@qim/writer';
 import { uuidv7 } from 'uuidv7';
+import { directMessagesOf } from './direct-messages.js';
 import type { ServerIo } from './io.js';
 import type { Log } from './log.js';
 import type { Metrics } from './metrics.js';
@@ -29,7 +30,7 @@ export function wire(parts: Parts): { readonly push: Push; readonly gateway: Gat
   const push = wirePush(parts);
   const announceRead: AnnounceRead = (...mark) => push.announceRead(...mark);
   const writer = wireWriter(parts, announceRead);
-  const session = startSession(parts.store, { announceRead, announceChange: (...of) => push.announceChange(...of) });
+  const session = startSession(parts.store, { announceRead, announceChange: (...of) => push.announceChange(...of), now: parts.io.now, newId: uuidv7 });
   return { push, gateway: wireGateway(parts, writer, session, push) };
 }
 
@@ -53,6 +54,8 @@ function wireWriter({ config, io, log, metrics, store }: Parts, announceRead: An
   return createWriter({
     messages: countingCommits(store.messages, metrics),
     directory: store.directory,
+    users: store.users,
+    directMessages: directMessagesOf(config.directMessages),
     now: io.now,
     newId: uuidv7,
     announceRead,

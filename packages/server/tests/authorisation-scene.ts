@@ -138,7 +138,7 @@ export const REQUESTS: { readonly [Name in MethodName]: (scene: Scene) => object
   'qim.v1.ModerationService/BlockUser': someone,
   'qim.v1.ModerationService/UnblockUser': someone,
   'qim.v1.ModerationService/ListBlocked': nothing,
-  'qim.v1.ModerationService/ReportMessage': (scene) => ({ ...inConversation(scene), conversationSeq: '2' }),
+  'qim.v1.ModerationService/ReportMessage': ofMessage,
   'qim.v1.AdminService/MintToken': someone,
   'qim.v1.AdminService/CreateConversation': () => ({ conversationId: 'chosen', ownerUserId: 'someone' }),
   'qim.v1.AdminService/SendMessage': (scene) => ({ ...inConversation(scene), type: 'MESSAGE_TYPE_TEXT', text: 'x' }),
@@ -146,4 +146,5 @@ export const REQUESTS: { readonly [Name in MethodName]: (scene: Scene) => object
   'qim.v1.AdminService/SuspendUser': someone,
   'qim.v1.AdminService/DeleteUser': someone,
   'qim.v1.AdminService/ListConversationsOf': someone,
+  'qim.v1.AdminService/ListReports': nothing,
 };

@@ -95,6 +95,29 @@ describe('each setting is taken at its bounds and refused past them', () => {
       bad: ['', '0', '1000000001', '-1'],
     },
     retentionFile: { good: [['/f', '/f']], bad: [''] },
+    directMessages: {
+      good: [
+        ['anyone', new Map([[undefined, 'anyone']])],
+        [
+          'sharedConversation,0=anyone,4294967295=serverOnly',
+          new Map<number | undefined, string>([
+            [undefined, 'sharedConversation'],
+            [0, 'anyone'],
+            [4294967295, 'serverOnly'],
+          ]) as never,
+        ],
+      ],
+      bad: [
+        '',
+        'nobody',
+        '7=serverOnly',
+        'anyone,anyone',
+        'anyone,7=serverOnly,7=anyone',
+        'anyone,4294967296=anyone',
+        'anyone,-1=anyone',
+        'anyone,',
+      ],
+    },
     recallWindow: {
       good: [
         ['0ms', 0],

@@ -4,6 +4,9 @@ import type { AnnounceRead, ConversationId, TenantId, UserId } from '@qim/proto'
 export interface SessionConfig {
   /** Called when a read mark rose. */
   readonly announceRead: AnnounceRead;
+  /** Unix milliseconds, and fresh UUIDv7s; for reports. */
+  readonly now: () => number;
+  readonly newId: () => string;
   /** Called when a user's own view of a conversation changed: for that user's devices. Must not throw. */
   readonly announceChange: (tenantId: TenantId, userId: UserId, conversationId: ConversationId) => void;
 }

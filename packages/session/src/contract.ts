@@ -2,7 +2,7 @@
  * The read side, in domain values: the conversation list, heads, unread, read marks, history. Everything is read from the
  * canonical records at each call; it knows no stored form, and keeps nothing.
  */
-import type { Caller, ConversationId, ConversationSeq, Message, Role, UserId } from '@qim/proto';
+import type { Caller, ConversationId, ConversationSeq, Message, MessageId, Role, UserId } from '@qim/proto';
 import type {
   ConversationFlags,
   ConversationListing,
@@ -12,6 +12,8 @@ import type {
   FlagsChange,
   MemberEntry,
   Preview,
+  Report,
+  StoredProfile,
 } from '@qim/store';
 
 /** Where a count comes from; only when it was asked for. */
@@ -101,6 +103,20 @@ export interface ListedMember extends MemberEntry {
   readonly userId: UserId;
 }
 
+/** Empty texts: none. */
+export type ProfileInput = StoredProfile;
+
+export interface Profile extends StoredProfile {
+  readonly userId: UserId;
+}
+
+/** A message named by its place and its id, which must agree. */
+export interface MessageRef {
+  readonly conversationId: ConversationId;
+  readonly conversationSeq: ConversationSeq;
+  readonly messageId: MessageId;
+}
+
 export interface ReadMark {
   readonly conversationId: ConversationId;
   readonly conversationSeq: ConversationSeq;
@@ -137,6 +153,19 @@ export interface Session {
   catchUp(caller: Caller, input: CatchUpInput): Promise<CatchUpOutput>;
   /** Up to min(asked, head), and never less than before. @throws NotMember | CorruptRecord */
   clearHistory(caller: Caller, conversationId: ConversationId, upToSeq: ConversationSeq): Promise<void>;
+  /** @throws InvalidArgument | PayloadTooLarge (displayName, avatarUrl) */
+  setProfile(caller: Caller, profile: ProfileInput): Promise<Profile>;
+  /** One for each id of the caller's tenant, in their order; empty where none was set. @throws InvalidArgument (userIds) */
+  getProfiles(caller: Caller, userIds: readonly UserId[]): Promise<readonly Profile[]>;
+  /** @throws InvalidArgument (userId) | ResourceLimit */
+  blockUser(caller: Caller, userId: UserId): Promise<void>;
+  unblockUser(caller: Caller, userId: UserId): Promise<void>;
+  /** @throws InvalidArgument (pageToken) */
+  listBlocked(caller: Caller, pageToken: string): Promise<{ readonly userIds: readonly UserId[]; readonly nextPageToken: string }>;
+  /** @throws NotMember | NotFound | PayloadTooLarge (comment) | CorruptRecord */
+  reportMessage(caller: Caller, ref: MessageRef, comment: string): Promise<Report>;
+  /** Of the caller's tenant, the newest first. @throws InvalidArgument (pageSize) */
+  listReports(caller: Caller, pageSize: number): Promise<readonly Report[]>;
   /** By user id, MEMBERS_PAGE_SIZE a page. @throws NotMember | InvalidArgument (pageToken) */
   listMembers(
     caller: Caller,

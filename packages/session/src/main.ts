@@ -6,6 +6,6 @@ import type { Session } from './contract.js';
 import { createSession } from './session-service.js';
 
 /** Keeps nothing and runs nothing of its own: there is no stop. The store stays the caller's to close. */
-export function startSession(store: Pick<Store, 'messages' | 'directory'>, config: SessionConfig): Session {
+export function startSession(store: Pick<Store, 'messages' | 'directory' | 'users'>, config: SessionConfig): Session {
   return createSession(createContext(store, config));
 }

@@ -57,6 +57,18 @@ export function decodeMembersToken(caller: Caller, conversationId: ConversationI
   return parseUserId(after, 'pageToken');
 }
 
+/** `after` is the last user of the page before. */
+export function encodeBlockedToken(caller: Caller, after: UserId): string {
+  return encode(caller, 'blocked', [after]);
+}
+
+/** @throws InvalidArgument (pageToken) */
+export function decodeBlockedToken(caller: Caller, token: string): UserId {
+  const [after] = decode(caller, 'blocked', token);
+  if (typeof after !== 'string') throw refused();
+  return parseUserId(after, 'pageToken');
+}
+
 function encode(caller: Caller, list: string, position: readonly unknown[]): string {
   const payload = Buffer.from(JSON.stringify(position));
   return Buffer.concat([Buffer.of(VERSION), checksum(caller, list, payload), payload]).toString('base64url');

@@ -7,6 +7,8 @@ import { getConversation, listConversations } from './conversation-list.js';
 import { setConversationFlags } from './flags.js';
 import { readHistory } from './history.js';
 import { listMembers } from './members.js';
+import { blockUser, listBlocked, listReports, reportMessage } from './moderation.js';
+import { getProfiles, setProfile } from './profiles.js';
 import { markAllRead, markRead } from './read-marks.js';
 import { getTotals } from './totals.js';
 
@@ -21,6 +23,13 @@ export function createSession(context: SessionContext): Session {
     readHistory: (caller, input) => readHistory(context, caller, input),
     catchUp: (caller, input) => catchUp(context, caller, input),
     clearHistory: (caller, conversationId, upToSeq) => clearHistory(context, caller, conversationId, upToSeq),
+    setProfile: (caller, profile) => setProfile(context, caller, profile),
+    getProfiles: (caller, userIds) => getProfiles(context, caller, userIds),
+    blockUser: (caller, userId) => blockUser(context, caller, userId),
+    unblockUser: ({ tenantId, userId }, other) => context.users.unblock(tenantId, userId, other),
+    listBlocked: (caller, pageToken) => listBlocked(context, caller, pageToken),
+    reportMessage: (caller, ref, comment) => reportMessage(context, caller, ref, comment),
+    listReports: (caller, pageSize) => listReports(context, caller, pageSize),
     listMembers: (caller, conversationId, pageToken) => listMembers(context, caller, conversationId, pageToken),
   };
 }

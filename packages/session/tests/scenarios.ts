@@ -3,6 +3,7 @@ import { MessageStatus, SEQ_ZERO, type UserId } from '@qim/proto';
 import { startSession } from '@qim/session';
 import type { Store } from '@qim/store';
 import { type DamageKind, damage, type StoreLocation } from '@qim/store/testing';
+import { uuidv7 } from 'uuidv7';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ALICE, BOB, CAROL, caller, type Filler, fillWorld, refusal, room, seq, T0 } from './support.js';
 
@@ -25,7 +26,7 @@ export function sessionOverRealStore(name: string, kinds: readonly DamageKind[],
     });
     afterAll(() => real.close());
 
-    const session = () => startSession(real.store, { announceRead: () => {}, announceChange: () => {} });
+    const session = () => startSession(real.store, { announceRead: () => {}, announceChange: () => {}, now: Date.now, newId: uuidv7 });
     const listOf = (userId: UserId) => session().listConversations(caller(userId), { pageSize: 0, pageToken: '', explain: true });
 
     test.each(kinds.filter((kind) => !NO_DAMAGE_TO_COUNTS.includes(kind)))(

@@ -38,7 +38,7 @@ export function caller(userId: UserId, tenantId: TenantId = T0): Caller {
   return { tenantId, userId, deviceId: undefined, admin: false };
 }
 
-type SessionStore = Pick<Store, 'messages' | 'directory'>;
+type SessionStore = Pick<Store, 'messages' | 'directory' | 'users'>;
 export type Filler = ReturnType<typeof fillWorld>;
 export type World = ReturnType<typeof openWorld>;
 
@@ -50,8 +50,10 @@ export function openWorld(
   const store = openMemoryStore({ now: () => clock.nowMs });
   const announced: string[] = [];
   const parts = over(store);
-  const seen: SessionStore = { messages: { ...store.messages, ...parts.messages }, directory: { ...store.directory, ...parts.directory } };
+  const seen: SessionStore = { messages: { ...store.messages, ...parts.messages }, directory: { ...store.directory, ...parts.directory }, users: store.users };
   const session = startSession(seen, {
+    now: () => clock.nowMs,
+    newId: uuidv7,
     announceChange: (_tenant, userId, conversationId) => announced.push(`${userId} ${conversationId} changed`),
     announceRead: (_tenant, userId, conversationId, readSeq) => announced.push(`${userId} ${conversationId} ${readSeq}`),
   });

@@ -7,3 +7,4 @@ export type * from './message/summary.js';
 export { countsAsUnread } from './message/unread.js';
 export type * from './outbox/outbox.js';
 export type { Store, StoreObserver, StoreOptions } from './store.js';
+export type * from './users/users.js';

@@ -4,10 +4,12 @@ import type { Bus } from './bus/bus.js';
 import type { Directory } from './directory/directory.js';
 import type { MessageStore } from './message/message-store.js';
 import type { Outbox } from './outbox/outbox.js';
+import type { Users } from './users/users.js';
 
 export interface Store {
   readonly messages: MessageStore;
   readonly directory: Directory;
+  readonly users: Users;
   readonly outbox: Outbox;
   readonly bus: Bus;
   /** What an acknowledged commit is worth. */

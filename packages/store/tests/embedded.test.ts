@@ -5,6 +5,7 @@ import {
   messageStoreConformance,
   outboxConformance,
   restartConformance,
+  usersConformance,
 } from '../src/testing/conformance/index.js';
 import { EMBEDDED_DAMAGE_KINDS, EmbeddedBackend } from './embedded-backend.js';
 
@@ -12,6 +13,7 @@ const backend = { name: 'embedded', damageKinds: EMBEDDED_DAMAGE_KINDS, open: ()
 
 messageStoreConformance(backend);
 directoryConformance(backend);
+usersConformance(backend);
 busConformance(backend);
 outboxConformance(backend);
 restartConformance(backend);

@@ -61,6 +61,9 @@ describe('keys of a user', () => {
       view: 'view:{alice}',
       left: 'left:{alice}',
       pins: 'pins:{alice}',
+      profile: 'profile:{alice}',
+      blocks: 'blocks:{alice}',
+      suspended: 'suspended:{alice}',
     });
     expect(userKeys(T7, ALICE).conversations).toBe('convs:{7:alice}');
     expect(groupRequestKey(T7, ALICE, 2_900)).toBe('groupreq:{7:alice}:2900');

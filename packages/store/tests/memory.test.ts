@@ -5,6 +5,7 @@ import {
   directoryConformance,
   messageStoreConformance,
   outboxConformance,
+  usersConformance,
 } from '../src/testing/conformance/index.js';
 
 const memory: BackendUnderTest = {
@@ -27,5 +28,6 @@ const memory: BackendUnderTest = {
 
 messageStoreConformance(memory);
 directoryConformance(memory);
+usersConformance(memory);
 busConformance(memory);
 outboxConformance(memory);

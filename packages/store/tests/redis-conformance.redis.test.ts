@@ -5,6 +5,7 @@ import {
   messageStoreConformance,
   outboxConformance,
   restartConformance,
+  usersConformance,
 } from '../src/testing/conformance/index.js';
 import { DAMAGE_KINDS } from '../src/testing/damage-kinds.js';
 import { RedisBackend } from './redis-backend.js';
@@ -13,6 +14,7 @@ const backend = { name: 'redis', damageKinds: DAMAGE_KINDS, open: () => RedisBac
 
 messageStoreConformance(backend);
 directoryConformance(backend);
+usersConformance(backend);
 busConformance(backend);
 outboxConformance(backend);
 restartConformance(backend);

@@ -15,6 +15,7 @@ import {
   type MessageContent,
   MessageType,
   payloadTooLarge,
+  REACTION_EMOJI_BYTES_MAX,
   type ReplyTo,
   TEXT_BYTES_MAX,
   TITLE_BYTES_MAX,
@@ -114,6 +115,13 @@ function admitControl(control: Control): void {
     throw invalidArgument('control.appType', `1..${CONTROL_APP_TYPE_BYTES_MAX} bytes of UTF-8 without control characters`);
   }
   if (appData.length > CONTENT_BYTES_MAX) throw payloadTooLarge('control.appData', CONTENT_BYTES_MAX);
+}
+
+/** Any short text: what an emoji is changes with every version of Unicode. @throws InvalidArgument */
+export function admitEmoji(emoji: string): void {
+  if (emoji === '' || tooLong(emoji, REACTION_EMOJI_BYTES_MAX) || !isLine(emoji)) {
+    throw invalidArgument('emoji', `1..${REACTION_EMOJI_BYTES_MAX} bytes of UTF-8 without control characters`);
+  }
 }
 
 /** @throws InvalidArgument | PayloadTooLarge */

@@ -23,6 +23,7 @@ import {
 import type { AmendRequest } from '@qim/store';
 import { admitEdit, admitMentions } from './admission.js';
 import type { EditMessageInput, MessageRef } from './contract.js';
+import type { DirectGate } from './direct-gate.js';
 import type { WriterDeps } from './ports.js';
 import { readTarget } from './target.js';
 
@@ -32,12 +33,15 @@ type Judge = (record: MessageRecord, role: Role) => Rewrite | undefined;
 
 const ERASED = { content: { kind: 'none' }, mentions: { userIds: [], all: false } } as const;
 
-export function editMessage(deps: WriterDeps, caller: Caller, input: EditMessageInput): Promise<Message> {
+export async function editMessage(deps: WriterDeps, gate: DirectGate, caller: Caller, input: EditMessageInput): Promise<Message> {
+  // What is said anew reaches the other as a message does.
+  const closed = await gate.refusalIn(caller, input.conversationId);
   const mentions: Mentions = { userIds: input.mentionUserIds, all: input.mentionAll };
   return amend(deps, caller, input, (record) => {
     if (record.type === MessageType.Control) throw forbidden('a message that is not control');
     if (record.sender.userId !== caller.userId) throw forbidden('the sender of the message');
     refuseFinal(record);
+    if (closed !== undefined) throw closed;
     admitEdit(record.type, input.content);
     admitMentions({ type: record.type, ...input });
     if (sameContent(record.content, input.content) && sameMentions(record.mentions, mentions)) return undefined;
@@ -79,10 +83,14 @@ async function amend(deps: WriterDeps, caller: Caller, ref: MessageRef, judge: J
     const outcome = await deps.messages.amend({ actor: caller.userId, target: message.record, activityId, ...rewrite });
     if (outcome.kind === 'amended') return outcome.message;
   }
-  throw new QimError('Aborted', {}, 'the message was changed by others again and again; retry');
+  throw changedAgain();
 }
 
-function refuseFinal({ status }: MessageRecord): void {
+export function changedAgain(): Error {
+  return new QimError('Aborted', {}, 'the message was changed by others again and again; retry');
+}
+
+export function refuseFinal({ status }: MessageRecord): void {
   if (status === MessageStatus.Recalled || status === MessageStatus.Deleted) {
     throw new QimError('MessageFinal', {}, 'the message was recalled or deleted');
   }

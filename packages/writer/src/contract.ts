@@ -60,6 +60,12 @@ export interface EditMessageInput extends MessageRef {
   readonly mentionAll: boolean;
 }
 
+export interface SetReactionInput extends MessageRef {
+  readonly emoji: string;
+  /** False: takes the caller's own off. */
+  readonly on: boolean;
+}
+
 export interface CreateGroupInput {
   /** Makes a retry safe; undefined: every call makes a group. */
   readonly clientRequestId: ClientMessageId | undefined;
@@ -87,6 +93,8 @@ export interface Writer {
   recallMessage(caller: Caller, ref: MessageRef): Promise<Message>;
   /** @throws NotFound | Forbidden | MessageFinal | Aborted */
   deleteMessage(caller: Caller, ref: MessageRef): Promise<Message>;
+  /** What is so already writes nothing. @throws NotFound | Forbidden (a Control message) | MessageFinal | ResourceLimit | Aborted */
+  setReaction(caller: Caller, input: SetReactionInput): Promise<Message>;
   createGroup(caller: Caller, input: CreateGroupInput): Promise<ConversationId>;
   /** Users who are members already are left as they are; when all are, nothing is written. */
   addMembers(caller: Caller, conversationId: ConversationId, memberIds: readonly UserId[]): Promise<void>;

@@ -1,4 +1,5 @@
 export type * from './contract.js';
 export { directConversationId } from './conversation-ids.js';
+export type { DirectMessages } from './direct-gate.js';
 export type { WriterDeps, WriterObserver } from './ports.js';
 export { createWriter } from './writer.js';

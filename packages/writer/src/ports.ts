@@ -1,6 +1,7 @@
 /** What the writer is given. It opens nothing, and asks no clock and no source of randomness but these. */
-import type { AnnounceRead } from '@qim/proto';
-import type { Directory, MessageStore } from '@qim/store';
+import type { AnnounceRead, TenantId } from '@qim/proto';
+import type { Directory, MessageStore, Users } from '@qim/store';
+import type { DirectMessages } from './direct-gate.js';
 
 /** Told of what metrics and logs should know. Must not throw. */
 export interface WriterObserver {
@@ -9,8 +10,11 @@ export interface WriterObserver {
 }
 
 export interface WriterDeps {
-  readonly messages: Pick<MessageStore, 'commit' | 'amend' | 'readMessages' | 'readConversation' | 'readMembers'>;
-  readonly directory: Pick<Directory, 'touch' | 'join' | 'leave' | 'raiseRead' | 'view' | 'groupForRequest'>;
+  readonly messages: Pick<MessageStore, 'commit' | 'amend' | 'react' | 'readMessages' | 'readConversation' | 'readMembers'>;
+  readonly directory: Pick<Directory, 'touch' | 'join' | 'leave' | 'raiseRead' | 'view' | 'page' | 'groupForRequest'>;
+  readonly users: Pick<Users, 'hasBlocked'>;
+  /** The tenant's setting. */
+  readonly directMessages: (tenantId: TenantId) => DirectMessages;
   /** Unix milliseconds; decides about the recall window and nothing else. */
   readonly now: () => number;
   /** A fresh UUIDv7 in lower-case text. */

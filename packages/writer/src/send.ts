@@ -24,17 +24,26 @@ import { admitDraft } from './admission.js';
 import { applyReadMark, updateLists } from './after-commit.js';
 import type { SendMessageInput, SendMessageOutput } from './contract.js';
 import { directConversationId } from './conversation-ids.js';
+import type { DirectGate } from './direct-gate.js';
 import type { WriterDeps } from './ports.js';
 import { readTarget } from './target.js';
 
 const SEQ_FIRST = parseConversationSeq(1);
 
-/** Cost: 2 (commit; then list and read mark), 2 more for a reply. @throws as MessageStore.commit, InvalidArgument, PayloadTooLarge */
-export async function sendMessage(deps: WriterDeps, caller: Caller, input: SendMessageInput): Promise<SendMessageOutput> {
+/**
+ * Cost: 2 (commit; then list and read mark), 2 more for a reply, and what the gate asks in a direct conversation.
+ *
+ * @throws as MessageStore.commit, InvalidArgument, PayloadTooLarge, Forbidden
+ */
+export async function sendMessage(deps: WriterDeps, gate: DirectGate, caller: Caller, input: SendMessageInput): Promise<SendMessageOutput> {
   admitDraft(input);
   const peer = 'toUserId' in input.target ? input.target.toUserId : undefined;
   const request = commitRequest(deps, caller, input, peer);
-  const refusal = request.replyTo === undefined ? undefined : await judgeReply(deps, caller, request, request.replyTo, peer !== undefined);
+  const closed = await (peer === undefined ? gate.refusalIn(caller, request.conversationId) : gate.refusalTo(caller, peer));
+  const { replyTo } = request;
+  const noReply =
+    replyTo === undefined || closed !== undefined ? undefined : judgeReply(deps, caller, request, replyTo, peer !== undefined);
+  const refusal = closed === undefined ? await noReply : { error: closed };
   const outcome = refusal === undefined ? await deps.messages.commit(request) : await commitIfDuplicate(deps, request, refusal.error);
   if (outcome.message !== undefined) await follow(deps, caller, request, outcome, input);
   return output(request, outcome);

@@ -26,6 +26,8 @@ export function writerOverRealStore(name: string, open: () => Promise<RealStore>
       createWriter({
         messages: real.store.messages,
         directory: real.store.directory,
+        users: real.store.users,
+        directMessages: () => 'anyone',
         now: Date.now,
         newId: uuidv7,
         announceRead: () => {},

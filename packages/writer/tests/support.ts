@@ -44,6 +44,8 @@ export function openWorld(over: (deps: WriterDeps) => Partial<WriterDeps> = () =
   const own: WriterDeps = {
     messages: store.messages,
     directory: store.directory,
+    users: store.users,
+    directMessages: () => 'anyone',
     now: () => clock.nowMs,
     newId: uuidv7,
     announceRead: (_tenant, userId, conversationId, readSeq) => announced.push(`${userId} ${conversationId} ${readSeq}`),

@@ -12,6 +12,11 @@ import {
   HISTORY_PAGE_SIZE_MAX,
   LIST_PAGE_SIZE_MAX,
   MARK_ALL_READ_MAX,
+  PROFILES_PER_CALL_MAX,
+  REPORTS_PAGE_SIZE_MAX,
+  REPORT_COMMENT_BYTES_MAX,
+  DISPLAY_NAME_BYTES_MAX,
+  AVATAR_URL_BYTES_MAX,
   MEMBERS_PER_CALL_MAX,
   MENTIONS_MAX,
   MESSAGE_TYPE_MAX,
@@ -217,6 +222,32 @@ const upTo: FieldCase = {
 const ref: readonly FieldCase[] = [conversationId, messageSeq('conversationSeq'), messageId('messageId')];
 const pageToken: FieldCase = { path: 'pageToken', good: [''], bad: ['x', '%%%', 'x'.repeat(PAGE_TOKEN_CHARS_MAX + 1), ...NO_TEXT] };
 
+/** The same refusal, told of another field. A value that is no text at all is refused by its full path. */
+function toldOf(field: string, value: Json | BadCase): Json | BadCase {
+  const { value: bad, ...rest } = badCase(value);
+  return NO_TEXT.includes(bad) ? value : new BadCase(bad, { ...rest, field });
+}
+
+function profile(prefix: string): readonly FieldCase[] {
+  const address = 'https://example.com/';
+  return [
+    {
+      path: `${prefix}displayName`,
+      good: ['', 'x'.repeat(DISPLAY_NAME_BYTES_MAX), 'é'],
+      bad: [tooLarge('x'.repeat(DISPLAY_NAME_BYTES_MAX + 1)), 'a\nb', 'a\u0000', ...NO_TEXT],
+    },
+    {
+      path: `${prefix}avatarUrl`,
+      good: ['', 'http://a/b.png', `${address}${'x'.repeat(AVATAR_URL_BYTES_MAX - address.length)}`],
+      bad: [
+        tooLarge(`${address}${'x'.repeat(AVATAR_URL_BYTES_MAX)}`),
+        ...['javascript:alert(1)', 'data:image/png;base64,x', '//a/b', 'a', 'https://', 'https://a/ b', 'https://a/"', 'file:///a', ' https://a'],
+        ...NO_TEXT,
+      ],
+    },
+  ];
+}
+
 export const FIELD_CASES: Readonly<Record<string, readonly FieldCase[]>> = {
   'MessageService/SendMessage': sendMessage,
   'MessageService/EditMessage': [...ref, text, { path: 'text', good: [], bad: [null] }, ...content, ...mentions],
@@ -242,6 +273,24 @@ export const FIELD_CASES: Readonly<Record<string, readonly FieldCase[]>> = {
     seq('afterSeq'),
     seq('amendmentCursor'),
     { path: 'limit', good: [0, 1, HISTORY_PAGE_SIZE_MAX], bad: [-1, HISTORY_PAGE_SIZE_MAX + 1, 2 ** 31, ...NO_INTEGER] },
+  ],
+  'ProfileService/SetProfile': profile(''),
+  'AdminService/SetProfile': [
+    idCase('userId', USER_ID_BYTES_MAX),
+    { path: 'profile', good: [null, {}], bad: [5, 'x', []] },
+    ...profile('profile.').map((each) => ({ ...each, bad: each.bad.map((value) => toldOf(each.path.slice('profile.'.length), value)) })),
+    { path: 'profile.userId', good: ['x'], bad: [5] },
+  ],
+  'ProfileService/GetProfiles': [userIdList('userIds', PROFILES_PER_CALL_MAX)],
+  'ModerationService/BlockUser': [idCase('userId', USER_ID_BYTES_MAX), { path: 'userId', good: [], bad: ['alice'] }],
+  'ModerationService/UnblockUser': [idCase('userId', USER_ID_BYTES_MAX)],
+  'ModerationService/ListBlocked': [pageToken],
+  'ModerationService/ReportMessage': [
+    ...ref,
+    { path: 'comment', good: ['', 'x'.repeat(REPORT_COMMENT_BYTES_MAX), 'a\nb'], bad: [tooLarge('x'.repeat(REPORT_COMMENT_BYTES_MAX + 1)), ...NO_TEXT] },
+  ],
+  'AdminService/ListReports': [
+    { path: 'pageSize', good: [0, 1, REPORTS_PAGE_SIZE_MAX], bad: [-1, REPORTS_PAGE_SIZE_MAX + 1, 2 ** 31, ...NO_INTEGER] },
   ],
   'SessionService/ClearHistory': [conversationId, seq('upToSeq')],
   'SessionService/MarkAllRead': [upTo],

@@ -75,8 +75,8 @@ export async function startServer({ store: faulty = (store) => store, options }:
   });
   const announceRead: AnnounceRead = (...mark) => push.announceRead(...mark);
   const { messages, directory } = store;
-  const writer = createWriter({ messages, directory, now: clock.now, newId: uuidv7, announceRead, recallWindowMs: 60_000 });
-  const session = startSession(store, { announceRead, announceChange: (...of) => push.announceChange(...of) });
+  const writer = createWriter({ messages, directory, users: store.users, directMessages: () => 'anyone', now: clock.now, newId: uuidv7, announceRead, recallWindowMs: 60_000 });
+  const session = startSession(store, { announceRead, announceChange: (...of) => push.announceChange(...of), now: clock.now, newId: uuidv7 });
   const tokens = createSecretTokens({ secrets: [SECRET], now: clock.now });
   const calls: TestServer['calls'] = [];
   const counts: TestServer['counts'] = { opened: 0, closed: [], events: 0, slow: 0 };

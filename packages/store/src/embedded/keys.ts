@@ -45,6 +45,13 @@ export const Table = {
   GroupRequest: 'g',
   /** By conversation: when the user pinned it. */
   Pin: 'i',
+  Profile: 'w',
+  /** By user: whom the user blocked. */
+  Block: 'l',
+  /** By device; none: the whole user. */
+  Suspended: 's',
+  /** Of a tenant, by number. */
+  Report: 'y',
 } as const;
 export type Table = (typeof Table)[keyof typeof Table];
 
@@ -209,6 +216,27 @@ export class UserKeys {
     return key(Table.ReadMark, this.#ids, keyPart(conversationId));
   }
 
+  get profile(): Buffer {
+    return key(Table.Profile, this.#ids);
+  }
+
+  get blockPrefix(): Buffer {
+    return prefix(Table.Block, this.#ids);
+  }
+
+  block(blocked: UserId): Buffer {
+    return key(Table.Block, this.#ids, keyPart(blocked));
+  }
+
+  get suspendedPrefix(): Buffer {
+    return prefix(Table.Suspended, this.#ids);
+  }
+
+  /** '' stands for the whole user. */
+  suspended(device: string): Buffer {
+    return key(Table.Suspended, this.#ids, keyPart(device));
+  }
+
   get pinPrefix(): Buffer {
     return prefix(Table.Pin, this.#ids);
   }
@@ -224,6 +252,14 @@ export class UserKeys {
   groupRequest(week: number, clientRequestId: string): Buffer {
     return inWeek(Table.GroupRequest, week, `${this.#ids}:${keyPart(clientRequestId)}`);
   }
+}
+
+export function reportPrefix(tenantId: TenantId): Buffer {
+  return prefix(Table.Report, tenantId);
+}
+
+export function reportKey(tenantId: TenantId, number: number): Buffer {
+  return withNumber(reportPrefix(tenantId), number);
 }
 
 function inWeek(table: Table, week: number, parts: string): Buffer {

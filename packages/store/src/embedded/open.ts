@@ -13,6 +13,7 @@ import { enterFolder, type FolderUse } from './folders.js';
 import { checkFormat } from './format.js';
 import { EmbeddedMessageStore } from './message-store.js';
 import { EmbeddedOutbox } from './outbox.js';
+import { EmbeddedUsers } from './users.js';
 
 export type { FaultHook } from './environment.js';
 export { openEmbeddedMaintenance } from './maintenance.js';
@@ -59,6 +60,7 @@ function storeOn({ environment, path, leave }: FolderUse, partitionCount: number
       committed: () => outbox.wake(),
     }),
     directory: new EmbeddedDirectory({ environment, now, faults }),
+    users: new EmbeddedUsers({ environment, faults }),
     outbox,
     bus: new LocalBus(),
     ackDurability: 'synced',

@@ -11,6 +11,7 @@ import { memoryDirectory } from './directory.js';
 import { memoryMessageStore } from './message-store.js';
 import { memoryOutbox } from './outbox.js';
 import { MemoryState } from './state.js';
+import { memoryUsers } from './users.js';
 
 export interface MemoryStore extends Store {
   readonly testing: {
@@ -27,6 +28,7 @@ export function openMemoryStore(options: StoreOptions = {}): MemoryStore {
   return {
     messages: memoryMessageStore(state, options.observer ?? {}),
     directory: memoryDirectory(state.now),
+    users: memoryUsers(),
     outbox: memoryOutbox(state),
     bus: new LocalBus(),
     ackDurability: 'memory',

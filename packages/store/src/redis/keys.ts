@@ -167,11 +167,28 @@ export interface UserKeys {
   readonly view: string;
   readonly left: string;
   readonly pins: string;
+  readonly profile: string;
+  readonly blocks: string;
+  readonly suspended: string;
 }
 
 export function userKeys(tenantId: TenantId, userId: UserId): UserKeys {
   const tag = userTag(tenantId, userId);
-  return { conversations: `convs:${tag}`, read: `read:${tag}`, view: `view:${tag}`, left: `left:${tag}`, pins: `pins:${tag}` };
+  return {
+    conversations: `convs:${tag}`,
+    read: `read:${tag}`,
+    view: `view:${tag}`,
+    left: `left:${tag}`,
+    pins: `pins:${tag}`,
+    profile: `profile:${tag}`,
+    blocks: `blocks:${tag}`,
+    suspended: `suspended:${tag}`,
+  };
+}
+
+/** What was reported to the admins of a tenant. */
+export function reportsKey(tenantId: TenantId): string {
+  return `reports:{${tenantId}}`;
 }
 
 /** `week` as in `ConversationKeys.dedup`. */

@@ -22,6 +22,7 @@ import { RedisOutbox } from './outbox.js';
 import { createGroups } from './outbox-groups.js';
 import { oneReader, partitionReaders } from './outbox-reads.js';
 import { Scripts, type ScriptTransform } from './scripts.js';
+import { RedisUsers } from './users.js';
 import { WeekGuess } from './week-guess.js';
 
 export { openRedisMaintenance } from './maintenance.js';
@@ -71,6 +72,7 @@ export async function openRedisStore(url: string, options: RedisStoreOptions = {
     return {
       messages: new RedisMessageStore(context),
       directory: new RedisDirectory(context),
+      users: new RedisUsers(context),
       outbox,
       bus,
       ackDurability,

@@ -24,6 +24,7 @@ export const SCRIPT_KEYS = {
   'user-raise-read': 2,
   'user-clear': 1,
   'user-flags': 3,
+  'user-add': 1,
   'group-request': 3,
   'outbox-owners': 1,
   'outbox-acquire': 1,

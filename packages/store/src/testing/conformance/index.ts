@@ -20,6 +20,7 @@ import { restart } from './restart.js';
 import { enumeration, retention, retentionOfDamage } from './retention.js';
 import { suite } from './suite.js';
 import { bounds, calls, counting, heads } from './summaries.js';
+import { blocks, erasure, profiles, reports, suspensions } from './users.js';
 
 export function messageStoreConformance(backend: BackendUnderTest): void {
   suite(backend, 'MessageStore', {
@@ -65,6 +66,10 @@ export function directoryConformance(backend: BackendUnderTest): void {
 
 export function busConformance(backend: BackendUnderTest): void {
   suite(backend, 'Bus', { 'between processes': bus });
+}
+
+export function usersConformance(backend: BackendUnderTest): void {
+  suite(backend, 'Users', { profiles, blocks, suspensions, reports, erasure });
 }
 
 export function outboxConformance(backend: BackendUnderTest): void {

@@ -18,7 +18,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file qim/v1/admin_service.proto.
  */
 export const file_qim_v1_admin_service: GenFile = /*@__PURE__*/
-  fileDesc("ChpxaW0vdjEvYWRtaW5fc2VydmljZS5wcm90bxIGcWltLnYxIksKEE1pbnRUb2tlblJlcXVlc3QSDwoHdXNlcl9pZBgBIAEoCRIRCglkZXZpY2VfaWQYAiABKAkSEwoLdHRsX3NlY29uZHMYAyABKAUiOQoRTWludFRva2VuUmVzcG9uc2USDQoFdG9rZW4YASABKAkSFQoNZXhwaXJlc19hdF9tcxgCIAEoAyKjAQoeQWRtaW5DcmVhdGVDb252ZXJzYXRpb25SZXF1ZXN0EhcKD2NvbnZlcnNhdGlvbl9pZBgBIAEoCRINCgV0aXRsZRgCIAEoCRIVCg1vd25lcl91c2VyX2lkGAMgASgJEhIKCm1lbWJlcl9pZHMYBCADKAkSLgoIc2V0dGluZ3MYBSABKAsyHC5xaW0udjEuQ29udmVyc2F0aW9uU2V0dGluZ3MiSAoTU2V0UHJvZmlsZU9mUmVxdWVzdBIPCgd1c2VyX2lkGAEgASgJEiAKB3Byb2ZpbGUYAiABKAsyDy5xaW0udjEuUHJvZmlsZSJLChJTdXNwZW5kVXNlclJlcXVlc3QSDwoHdXNlcl9pZBgBIAEoCRIRCglkZXZpY2VfaWQYAiABKAkSEQoJc3VzcGVuZGVkGAMgASgIIhUKE1N1c3BlbmRVc2VyUmVzcG9uc2UiJAoRRGVsZXRlVXNlclJlcXVlc3QSDwoHdXNlcl9pZBgBIAEoCSIUChJEZWxldGVVc2VyUmVzcG9uc2UiVAoaTGlzdENvbnZlcnNhdGlvbnNPZlJlcXVlc3QSDwoHdXNlcl9pZBgBIAEoCRIRCglwYWdlX3NpemUYAiABKAUSEgoKcGFnZV90b2tlbhgDIAEoCTKmBAoMQWRtaW5TZXJ2aWNlEkAKCU1pbnRUb2tlbhIYLnFpbS52MS5NaW50VG9rZW5SZXF1ZXN0GhkucWltLnYxLk1pbnRUb2tlblJlc3BvbnNlEloKEkNyZWF0ZUNvbnZlcnNhdGlvbhImLnFpbS52MS5BZG1pbkNyZWF0ZUNvbnZlcnNhdGlvblJlcXVlc3QaHC5xaW0udjEuQ29udmVyc2F0aW9uUmVzcG9uc2USRgoLU2VuZE1lc3NhZ2USGi5xaW0udjEuU2VuZE1lc3NhZ2VSZXF1ZXN0GhsucWltLnYxLlNlbmRNZXNzYWdlUmVzcG9uc2USRQoKU2V0UHJvZmlsZRIbLnFpbS52MS5TZXRQcm9maWxlT2ZSZXF1ZXN0GhoucWltLnYxLlNldFByb2ZpbGVSZXNwb25zZRJGCgtTdXNwZW5kVXNlchIaLnFpbS52MS5TdXNwZW5kVXNlclJlcXVlc3QaGy5xaW0udjEuU3VzcGVuZFVzZXJSZXNwb25zZRJDCgpEZWxldGVVc2VyEhkucWltLnYxLkRlbGV0ZVVzZXJSZXF1ZXN0GhoucWltLnYxLkRlbGV0ZVVzZXJSZXNwb25zZRJcChNMaXN0Q29udmVyc2F0aW9uc09mEiIucWltLnYxLkxpc3RDb252ZXJzYXRpb25zT2ZSZXF1ZXN0GiEucWltLnYxLkxpc3RDb252ZXJzYXRpb25zUmVzcG9uc2ViBnByb3RvMw", [file_qim_v1_message_service, file_qim_v1_profile_service, file_qim_v1_session_service, file_qim_v1_types]);
+  fileDesc("ChpxaW0vdjEvYWRtaW5fc2VydmljZS5wcm90bxIGcWltLnYxIksKEE1pbnRUb2tlblJlcXVlc3QSDwoHdXNlcl9pZBgBIAEoCRIRCglkZXZpY2VfaWQYAiABKAkSEwoLdHRsX3NlY29uZHMYAyABKAUiOQoRTWludFRva2VuUmVzcG9uc2USDQoFdG9rZW4YASABKAkSFQoNZXhwaXJlc19hdF9tcxgCIAEoAyKjAQoeQWRtaW5DcmVhdGVDb252ZXJzYXRpb25SZXF1ZXN0EhcKD2NvbnZlcnNhdGlvbl9pZBgBIAEoCRINCgV0aXRsZRgCIAEoCRIVCg1vd25lcl91c2VyX2lkGAMgASgJEhIKCm1lbWJlcl9pZHMYBCADKAkSLgoIc2V0dGluZ3MYBSABKAsyHC5xaW0udjEuQ29udmVyc2F0aW9uU2V0dGluZ3MiSAoTU2V0UHJvZmlsZU9mUmVxdWVzdBIPCgd1c2VyX2lkGAEgASgJEiAKB3Byb2ZpbGUYAiABKAsyDy5xaW0udjEuUHJvZmlsZSJLChJTdXNwZW5kVXNlclJlcXVlc3QSDwoHdXNlcl9pZBgBIAEoCRIRCglkZXZpY2VfaWQYAiABKAkSEQoJc3VzcGVuZGVkGAMgASgIIhUKE1N1c3BlbmRVc2VyUmVzcG9uc2UiJAoRRGVsZXRlVXNlclJlcXVlc3QSDwoHdXNlcl9pZBgBIAEoCSIUChJEZWxldGVVc2VyUmVzcG9uc2UiJwoSTGlzdFJlcG9ydHNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoBSKzAQoGUmVwb3J0EhEKCXJlcG9ydF9pZBgBIAEoCRIWCg5yZXBvcnRlZF9hdF9tcxgCIAEoAxITCgtyZXBvcnRlcl9pZBgDIAEoCRIXCg9jb252ZXJzYXRpb25faWQYBCABKAkSGAoQY29udmVyc2F0aW9uX3NlcRgFIAEoAxISCgptZXNzYWdlX2lkGAYgASgJEhEKCXNlbmRlcl9pZBgHIAEoCRIPCgdjb21tZW50GAggASgJIjYKE0xpc3RSZXBvcnRzUmVzcG9uc2USHwoHcmVwb3J0cxgBIAMoCzIOLnFpbS52MS5SZXBvcnQiVAoaTGlzdENvbnZlcnNhdGlvbnNPZlJlcXVlc3QSDwoHdXNlcl9pZBgBIAEoCRIRCglwYWdlX3NpemUYAiABKAUSEgoKcGFnZV90b2tlbhgDIAEoCTLuBAoMQWRtaW5TZXJ2aWNlEkAKCU1pbnRUb2tlbhIYLnFpbS52MS5NaW50VG9rZW5SZXF1ZXN0GhkucWltLnYxLk1pbnRUb2tlblJlc3BvbnNlEloKEkNyZWF0ZUNvbnZlcnNhdGlvbhImLnFpbS52MS5BZG1pbkNyZWF0ZUNvbnZlcnNhdGlvblJlcXVlc3QaHC5xaW0udjEuQ29udmVyc2F0aW9uUmVzcG9uc2USRgoLU2VuZE1lc3NhZ2USGi5xaW0udjEuU2VuZE1lc3NhZ2VSZXF1ZXN0GhsucWltLnYxLlNlbmRNZXNzYWdlUmVzcG9uc2USRQoKU2V0UHJvZmlsZRIbLnFpbS52MS5TZXRQcm9maWxlT2ZSZXF1ZXN0GhoucWltLnYxLlNldFByb2ZpbGVSZXNwb25zZRJGCgtTdXNwZW5kVXNlchIaLnFpbS52MS5TdXNwZW5kVXNlclJlcXVlc3QaGy5xaW0udjEuU3VzcGVuZFVzZXJSZXNwb25zZRJDCgpEZWxldGVVc2VyEhkucWltLnYxLkRlbGV0ZVVzZXJSZXF1ZXN0GhoucWltLnYxLkRlbGV0ZVVzZXJSZXNwb25zZRJcChNMaXN0Q29udmVyc2F0aW9uc09mEiIucWltLnYxLkxpc3RDb252ZXJzYXRpb25zT2ZSZXF1ZXN0GiEucWltLnYxLkxpc3RDb252ZXJzYXRpb25zUmVzcG9uc2USRgoLTGlzdFJlcG9ydHMSGi5xaW0udjEuTGlzdFJlcG9ydHNSZXF1ZXN0GhsucWltLnYxLkxpc3RSZXBvcnRzUmVzcG9uc2ViBnByb3RvMw", [file_qim_v1_message_service, file_qim_v1_profile_service, file_qim_v1_session_service, file_qim_v1_types]);
 
 /**
  * @generated from message qim.v1.MintTokenRequest
@@ -325,6 +325,165 @@ export const DeleteUserResponseSchema: GenMessage<DeleteUserResponse, {jsonType:
   messageDesc(file_qim_v1_admin_service, 7);
 
 /**
+ * @generated from message qim.v1.ListReportsRequest
+ */
+export type ListReportsRequest = Message<"qim.v1.ListReportsRequest"> & {
+  /**
+   * 0: 200, which is the most.
+   *
+   * @generated from field: int32 page_size = 1;
+   */
+  pageSize: number;
+};
+
+/**
+ * @generated from message qim.v1.ListReportsRequest
+ */
+export type ListReportsRequestJson = {
+  /**
+   * 0: 200, which is the most.
+   *
+   * @generated from field: int32 page_size = 1;
+   */
+  pageSize?: number;
+};
+
+/**
+ * Describes the message qim.v1.ListReportsRequest.
+ * Use `create(ListReportsRequestSchema)` to create a new message.
+ */
+export const ListReportsRequestSchema: GenMessage<ListReportsRequest, {jsonType: ListReportsRequestJson}> = /*@__PURE__*/
+  messageDesc(file_qim_v1_admin_service, 8);
+
+/**
+ * @generated from message qim.v1.Report
+ */
+export type Report = Message<"qim.v1.Report"> & {
+  /**
+   * UUIDv7.
+   *
+   * @generated from field: string report_id = 1;
+   */
+  reportId: string;
+
+  /**
+   * @generated from field: int64 reported_at_ms = 2;
+   */
+  reportedAtMs: bigint;
+
+  /**
+   * @generated from field: string reporter_id = 3;
+   */
+  reporterId: string;
+
+  /**
+   * @generated from field: string conversation_id = 4;
+   */
+  conversationId: string;
+
+  /**
+   * @generated from field: int64 conversation_seq = 5;
+   */
+  conversationSeq: bigint;
+
+  /**
+   * @generated from field: string message_id = 6;
+   */
+  messageId: string;
+
+  /**
+   * @generated from field: string sender_id = 7;
+   */
+  senderId: string;
+
+  /**
+   * @generated from field: string comment = 8;
+   */
+  comment: string;
+};
+
+/**
+ * @generated from message qim.v1.Report
+ */
+export type ReportJson = {
+  /**
+   * UUIDv7.
+   *
+   * @generated from field: string report_id = 1;
+   */
+  reportId?: string;
+
+  /**
+   * @generated from field: int64 reported_at_ms = 2;
+   */
+  reportedAtMs?: string;
+
+  /**
+   * @generated from field: string reporter_id = 3;
+   */
+  reporterId?: string;
+
+  /**
+   * @generated from field: string conversation_id = 4;
+   */
+  conversationId?: string;
+
+  /**
+   * @generated from field: int64 conversation_seq = 5;
+   */
+  conversationSeq?: string;
+
+  /**
+   * @generated from field: string message_id = 6;
+   */
+  messageId?: string;
+
+  /**
+   * @generated from field: string sender_id = 7;
+   */
+  senderId?: string;
+
+  /**
+   * @generated from field: string comment = 8;
+   */
+  comment?: string;
+};
+
+/**
+ * Describes the message qim.v1.Report.
+ * Use `create(ReportSchema)` to create a new message.
+ */
+export const ReportSchema: GenMessage<Report, {jsonType: ReportJson}> = /*@__PURE__*/
+  messageDesc(file_qim_v1_admin_service, 9);
+
+/**
+ * @generated from message qim.v1.ListReportsResponse
+ */
+export type ListReportsResponse = Message<"qim.v1.ListReportsResponse"> & {
+  /**
+   * @generated from field: repeated qim.v1.Report reports = 1;
+   */
+  reports: Report[];
+};
+
+/**
+ * @generated from message qim.v1.ListReportsResponse
+ */
+export type ListReportsResponseJson = {
+  /**
+   * @generated from field: repeated qim.v1.Report reports = 1;
+   */
+  reports?: ReportJson[];
+};
+
+/**
+ * Describes the message qim.v1.ListReportsResponse.
+ * Use `create(ListReportsResponseSchema)` to create a new message.
+ */
+export const ListReportsResponseSchema: GenMessage<ListReportsResponse, {jsonType: ListReportsResponseJson}> = /*@__PURE__*/
+  messageDesc(file_qim_v1_admin_service, 10);
+
+/**
  * @generated from message qim.v1.ListConversationsOfRequest
  */
 export type ListConversationsOfRequest = Message<"qim.v1.ListConversationsOfRequest"> & {
@@ -369,7 +528,7 @@ export type ListConversationsOfRequestJson = {
  * Use `create(ListConversationsOfRequestSchema)` to create a new message.
  */
 export const ListConversationsOfRequestSchema: GenMessage<ListConversationsOfRequest, {jsonType: ListConversationsOfRequestJson}> = /*@__PURE__*/
-  messageDesc(file_qim_v1_admin_service, 8);
+  messageDesc(file_qim_v1_admin_service, 11);
 
 /**
  * For the team's own backend: needs a token with the claim admin: true.
@@ -408,8 +567,6 @@ export const AdminService: GenService<{
     output: typeof SendMessageResponseSchema;
   },
   /**
-   * unstable until built
-   *
    * @generated from rpc qim.v1.AdminService.SetProfile
    */
   setProfile: {
@@ -446,6 +603,16 @@ export const AdminService: GenService<{
     methodKind: "unary";
     input: typeof ListConversationsOfRequestSchema;
     output: typeof ListConversationsResponseSchema;
+  },
+  /**
+   * What members reported, the newest first. The newest 10 000 of a tenant are kept.
+   *
+   * @generated from rpc qim.v1.AdminService.ListReports
+   */
+  listReports: {
+    methodKind: "unary";
+    input: typeof ListReportsRequestSchema;
+    output: typeof ListReportsResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_qim_v1_admin_service, 0);

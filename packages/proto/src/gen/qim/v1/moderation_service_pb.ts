@@ -188,6 +188,8 @@ export type ReportMessageRequest = Message<"qim.v1.ReportMessageRequest"> & {
   messageId: string;
 
   /**
+   * At most 1 KiB.
+   *
    * @generated from field: string comment = 4;
    */
   comment: string;
@@ -213,6 +215,8 @@ export type ReportMessageRequestJson = {
   messageId?: string;
 
   /**
+   * At most 1 KiB.
+   *
    * @generated from field: string comment = 4;
    */
   comment?: string;
@@ -245,13 +249,13 @@ export const ReportMessageResponseSchema: GenMessage<ReportMessageResponse, {jso
   messageDesc(file_qim_v1_moderation_service, 7);
 
 /**
- * Blocking and reporting. // unstable until built
+ * Blocking and reporting.
  *
  * @generated from service qim.v1.ModerationService
  */
 export const ModerationService: GenService<{
   /**
-   * unstable until built
+   * Direct messages of that user are refused from now on (FORBIDDEN); nobody is told why. At most 1 000 users.
    *
    * @generated from rpc qim.v1.ModerationService.BlockUser
    */
@@ -261,8 +265,6 @@ export const ModerationService: GenService<{
     output: typeof BlockUserResponseSchema;
   },
   /**
-   * unstable until built
-   *
    * @generated from rpc qim.v1.ModerationService.UnblockUser
    */
   unblockUser: {
@@ -271,7 +273,7 @@ export const ModerationService: GenService<{
     output: typeof UnblockUserResponseSchema;
   },
   /**
-   * unstable until built
+   * By the bytes of the ids.
    *
    * @generated from rpc qim.v1.ModerationService.ListBlocked
    */
@@ -281,7 +283,7 @@ export const ModerationService: GenService<{
     output: typeof ListBlockedResponseSchema;
   },
   /**
-   * unstable until built
+   * Keeps the place of the message for the tenant's admins, never its content.
    *
    * @generated from rpc qim.v1.ModerationService.ReportMessage
    */

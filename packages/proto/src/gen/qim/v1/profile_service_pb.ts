@@ -19,11 +19,15 @@ export const file_qim_v1_profile_service: GenFile = /*@__PURE__*/
  */
 export type SetProfileRequest = Message<"qim.v1.SetProfileRequest"> & {
   /**
+   * At most 256 bytes on one line; empty: none.
+   *
    * @generated from field: string display_name = 1;
    */
   displayName: string;
 
   /**
+   * An http or https URL of at most 2 KiB; empty: none.
+   *
    * @generated from field: string avatar_url = 2;
    */
   avatarUrl: string;
@@ -34,11 +38,15 @@ export type SetProfileRequest = Message<"qim.v1.SetProfileRequest"> & {
  */
 export type SetProfileRequestJson = {
   /**
+   * At most 256 bytes on one line; empty: none.
+   *
    * @generated from field: string display_name = 1;
    */
   displayName?: string;
 
   /**
+   * An http or https URL of at most 2 KiB; empty: none.
+   *
    * @generated from field: string avatar_url = 2;
    */
   avatarUrl?: string;
@@ -83,6 +91,8 @@ export const SetProfileResponseSchema: GenMessage<SetProfileResponse, {jsonType:
  */
 export type GetProfilesRequest = Message<"qim.v1.GetProfilesRequest"> & {
   /**
+   * At most 100.
+   *
    * @generated from field: repeated string user_ids = 1;
    */
   userIds: string[];
@@ -93,6 +103,8 @@ export type GetProfilesRequest = Message<"qim.v1.GetProfilesRequest"> & {
  */
 export type GetProfilesRequestJson = {
   /**
+   * At most 100.
+   *
    * @generated from field: repeated string user_ids = 1;
    */
   userIds?: string[];
@@ -133,13 +145,13 @@ export const GetProfilesResponseSchema: GenMessage<GetProfilesResponse, {jsonTyp
   messageDesc(file_qim_v1_profile_service, 3);
 
 /**
- * Names and pictures. // unstable until built
+ * Names and pictures, for everybody of the tenant.
  *
  * @generated from service qim.v1.ProfileService
  */
 export const ProfileService: GenService<{
   /**
-   * unstable until built
+   * Replaces both fields.
    *
    * @generated from rpc qim.v1.ProfileService.SetProfile
    */
@@ -149,7 +161,7 @@ export const ProfileService: GenService<{
     output: typeof SetProfileResponseSchema;
   },
   /**
-   * unstable until built
+   * One for each id, in their order; empty where none was set.
    *
    * @generated from rpc qim.v1.ProfileService.GetProfiles
    */

@@ -1,0 +1,115 @@
+/** Profiles, blocks, suspensions and reports on Redis: a string, two sets and a list. */
+import {
+  BLOCKED_USERS_MAX,
+  type DeviceId,
+  isQimError,
+  parseUserId,
+  REPORTS_KEPT_MAX,
+  resourceLimit,
+  SUSPENDED_DEVICES_MAX,
+  type TenantId,
+  type UserId,
+} from '@qim/proto';
+import { unavailable } from '../errors.js';
+import { byBytes, formatProfile, formatReport, parseProfile, parseReport, tooManyDevices, WHOLE_USER } from '../users/stored.js';
+import type { Report, StoredProfile, Users } from '../users/users.js';
+import { type Command, isWrongType, type Reply } from './connection.js';
+import type { RedisContext } from './context.js';
+import { reportsKey, userKeys } from './keys.js';
+import { asArray, asOptionalText, asText } from './replies.js';
+
+export class RedisUsers implements Users {
+  readonly #context: Pick<RedisContext, 'connection' | 'scripts'>;
+
+  constructor(context: Pick<RedisContext, 'connection' | 'scripts'>) {
+    this.#context = context;
+  }
+
+  async profiles(tenantId: TenantId, userIds: readonly UserId[]): Promise<readonly (StoredProfile | undefined)[]> {
+    if (userIds.length === 0) return [];
+    const commands = userIds.map((userId): Command => ['GET', userKeys(tenantId, userId).profile]);
+    const replies = await this.#context.connection.pipeline(commands);
+    return replies.map((reply) => {
+      // A profile is no truth of anybody's: one that cannot be read is one that was not set.
+      const text = isWrongType(reply) ? undefined : asOptionalText(reply);
+      return text === undefined ? undefined : parseProfile(text);
+    });
+  }
+
+  async setProfile(tenantId: TenantId, userId: UserId, profile: StoredProfile): Promise<void> {
+    await this.#call('SET', userKeys(tenantId, userId).profile, formatProfile(profile));
+  }
+
+  async block(tenantId: TenantId, userId: UserId, blocked: UserId): Promise<void> {
+    const added = await this.#add(userKeys(tenantId, userId).blocks, blocked, BLOCKED_USERS_MAX);
+    if (!added) throw resourceLimit('blocked users', BLOCKED_USERS_MAX);
+  }
+
+  async unblock(tenantId: TenantId, userId: UserId, blocked: UserId): Promise<void> {
+    await this.#call('SREM', userKeys(tenantId, userId).blocks, blocked);
+  }
+
+  async blocked(tenantId: TenantId, userId: UserId): Promise<readonly UserId[]> {
+    const names = asArray(await this.#call('SMEMBERS', userKeys(tenantId, userId).blocks)).map(asText);
+    return names.flatMap(userIdFrom).sort(byBytes);
+  }
+
+  async hasBlocked(tenantId: TenantId, userId: UserId, other: UserId): Promise<boolean> {
+    return (await this.#call('SISMEMBER', userKeys(tenantId, userId).blocks, other)) === 1;
+  }
+
+  async suspend(tenantId: TenantId, userId: UserId, deviceId: DeviceId | undefined, suspended: boolean): Promise<void> {
+    const key = userKeys(tenantId, userId).suspended;
+    const name = deviceId ?? WHOLE_USER;
+    if (!suspended) await this.#call('SREM', key, name);
+    // One more than the devices: the user as a whole.
+    else if (!(await this.#add(key, name, SUSPENDED_DEVICES_MAX + 1))) throw tooManyDevices();
+  }
+
+  async isSuspended(tenantId: TenantId, userId: UserId, deviceId: DeviceId | undefined): Promise<boolean> {
+    const names = deviceId === undefined ? [WHOLE_USER] : [WHOLE_USER, deviceId];
+    return asArray(await this.#call('SMISMEMBER', userKeys(tenantId, userId).suspended, ...names)).includes(1);
+  }
+
+  async addReport(tenantId: TenantId, report: Report): Promise<void> {
+    const key = reportsKey(tenantId);
+    const replies = await this.#context.connection.atomically([
+      ['LPUSH', key, formatReport(report)],
+      ['LTRIM', key, '0', String(REPORTS_KEPT_MAX - 1)],
+    ]);
+    replies.forEach(rightType);
+  }
+
+  async reports(tenantId: TenantId, limit: number): Promise<readonly Report[]> {
+    const texts = asArray(await this.#call('LRANGE', reportsKey(tenantId), '0', String(limit - 1)));
+    return texts.flatMap((text) => parseReport(asText(text)) ?? []);
+  }
+
+  async erase(tenantId: TenantId, userId: UserId): Promise<void> {
+    const { profile, blocks } = userKeys(tenantId, userId);
+    await this.#call('DEL', profile, blocks);
+  }
+
+  async #add(key: string, name: string, max: number): Promise<boolean> {
+    return rightType(await this.#context.scripts.run('user-add', [key], [name, String(max)])) === 1;
+  }
+
+  async #call(...command: Command): Promise<Reply> {
+    return rightType(await this.#context.connection.call(...command));
+  }
+}
+
+function rightType(reply: Reply | undefined): Reply {
+  if (isWrongType(reply)) throw unavailable('a key of a user has a wrong type', reply);
+  return reply ?? null;
+}
+
+/** None for a name that no code of ours wrote. */
+function userIdFrom(name: string): UserId[] {
+  try {
+    return [parseUserId(name)];
+  } catch (error) {
+    if (isQimError(error)) return [];
+    throw error;
+  }
+}
