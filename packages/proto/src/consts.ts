@@ -184,6 +184,8 @@ export const STORE_CLUSTER_PAUSE_MS_FIRST = 10;
 export const STORE_CLUSTER_PAUSE_MS_MAX = 200;
 /** Redirects that one call follows without a pause; nodes that send to each other are given time to agree. */
 export const STORE_CLUSTER_REDIRECTS_AT_ONCE = 8;
+/** How often a write to a partition may find yet another server there before it gives up. */
+export const TAKE_OVER_TRIES_MAX = 4;
 /** Longest pause between two tries to reach a lost store. */
 export const STORE_RECONNECT_PAUSE_MS_MAX = 1_000;
 /** Conversations whose place of writing is remembered; a wrong or forgotten one costs a second step. */
@@ -362,7 +364,10 @@ export const FSCK_RATE_MAX = 1_000_000;
 /** Time between two lines of progress where there is no terminal to draw on, and between two drawings where there is. */
 export const FSCK_PROGRESS_LINE_MS = 10_000;
 export const FSCK_PROGRESS_BAR_MS = 100;
-/** Facts that are made anew do not know which sequences were given last: that many are skipped. */
+/**
+ * Facts that are made anew, and those of a partition that another server took over, do not know which sequences were given
+ * last: that many are skipped.
+ */
 export const SEQUENCES_SKIPPED_AFTER_LOSS = 2 ** 20;
 /** Facts that are ahead of the records by more than this were not written by a commit: no failover skips so many. */
 export const SEQUENCE_JUMP_MAX = 2 ** 40;

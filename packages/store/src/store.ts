@@ -30,6 +30,11 @@ export interface StoreObserver {
   redo?(): void;
   /** One flush to the backend. */
   roundTrip?(): void;
+  /**
+   * Another server takes the writes of a partition. risen: acknowledged ones may have been lost, so its conversations come
+   * into a new epoch; noted: nothing was.
+   */
+  takeOver?(kind: 'noted' | 'risen'): void;
 }
 
 /** What every backend takes. Time arrives as an argument, so that tests can steer it. */

@@ -1,9 +1,10 @@
 /** A script's header is its documentation: it must say what the body and the loader say. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { SEQUENCES_SKIPPED_AFTER_LOSS } from '@qim/proto';
 import { describe, expect, test } from 'vitest';
 import { DEDUP_ENTRY_BYTES, DEDUP_FINGERPRINT_OFFSET } from '../src/message/dedup-entry.js';
 import { FACT_FIELDS } from '../src/message/facts.js';
-import { SCRIPT_KEYS, type ScriptName, scriptText } from '../src/redis/scripts.js';
+import { isGuarded, SCRIPT_KEYS, type ScriptName, scriptText } from '../src/redis/scripts.js';
 
 const INCLUDES = new URL('../src/redis/includes/', import.meta.url);
 
@@ -87,6 +88,39 @@ describe.each(NAMES)('%s', (name) => {
   test('turns numbers into text by format alone', () => {
     // `..` and tostring round to 14 digits.
     expect(read(name).body).not.toMatch(/tostring\(|\.\. *(?:now_ms|sequence|token|mark)\b/);
+  });
+});
+
+describe('who takes the writes of a partition', () => {
+  /** Scripts that write without asking, and why they may. */
+  const UNGUARDED: Readonly<Record<string, string>> = {
+    deployment: 'writes how the deployment was made, once',
+    'take-over': 'answers the question',
+    'group-request': 'writes to the slot of a user',
+  };
+  const WRITE =
+    /redis\.call\(\s*'(?:HSET|HSETNX|HDEL|HINCRBY|ZADD|ZREM|XADD|XDEL|XTRIM|SET|DEL|UNLINK|INCR|RPUSH|LPUSH|SADD|SREM)'|write\('/;
+  // What follows a lease is checked by its token; nothing there has a sequence.
+  const mayWrite = (name: ScriptName): boolean => /^(?:user|outbox)-/.test(name) || name in UNGUARDED;
+
+  test.each(NAMES)('%s asks, when it writes to a conversation', (name) => {
+    const { header, body } = read(name);
+    const writes = WRITE.test(body);
+    if (!mayWrite(name)) expect({ writes, guarded: isGuarded(name) }).toEqual({ writes, guarded: writes });
+    if (!isGuarded(name)) return;
+    // Its last two keys are those of the guard, and nothing is written before it has asked.
+    const last = SCRIPT_KEYS[name];
+    const lines = header.split('\n');
+    expect(lines.find((line) => line.startsWith(` ${String(last - 1).padStart(2)}  reserved `))).toBeDefined();
+    expect(lines.find((line) => line.startsWith(` ${String(last).padStart(2)}  partition `))).toBeDefined();
+    expect(body).toMatch(new RegExp(`reserved_key, partition_key = [^\n]*KEYS\\[${last - 1}\\], KEYS\\[${last}\\]`));
+    expect(body.search(WRITE)).toBeGreaterThan(body.indexOf("return { 'takeOver' }"));
+    expect(header).toContain("{ 'takeOver' }");
+    expect(body).toContain('renewal(');
+  });
+
+  test('leaves out as many sequences as everything else that may have lost some', () => {
+    expect(scriptText('commit')).toContain(`local SKIPPED = ${SEQUENCES_SKIPPED_AFTER_LOSS} `);
   });
 });
 

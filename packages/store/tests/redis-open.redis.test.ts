@@ -106,7 +106,7 @@ describe('a deployment', () => {
     expect(first.outbox.partitionCount).toBe(64);
     const client = await raw();
     const made = await client.sendCommand<Buffer[]>(['HGETALL', DEPLOYMENT_KEY]);
-    expect(made.map(String).filter((_, i) => i % 2 === 0)).toEqual(['partitions', 'format', 'createdAtMs']);
+    expect(made.map(String).filter((_, i) => i % 2 === 0)).toEqual(['partitions', 'format', 'createdAtMs', 'notedAtMs']);
     for (const outbox of new KeySpace(64).allOutboxes()) expect(await client.sendCommand(['XINFO', 'GROUPS', outbox])).toHaveLength(1);
     await first.close();
     expect((await open()).outbox.partitionCount).toBe(64);

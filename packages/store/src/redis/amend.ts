@@ -26,7 +26,7 @@ export async function amend(context: RedisContext, request: AmendRequest): Promi
   setUuid(activity, 0, target.activityId);
   const reply = await context.scripts.run(
     'amend',
-    [keys.facts, keys.members, keys.history, keys.records(bucket), keys.bodies(bucket), keys.amendments, keys.outbox],
+    [keys.facts, keys.members, keys.history, keys.records(bucket), keys.bodies(bucket), keys.amendments, keys.outbox, ...keys.guard],
     [
       String(conversationSeq),
       activity,

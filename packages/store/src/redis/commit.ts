@@ -116,7 +116,17 @@ export class RedisCommits {
     const { tenantId, conversationId } = first.request;
     const settings = [clockOffsetMs(), week, bucket, tenantId, conversationId].map(String);
     const limits = [DEDUP_WEEK_MS, RECORD_BUCKET_SIZE, GROUP_MEMBERS_MAX, SEQ_MAX, batch.length].map(String);
-    const scriptKeys = [facts, members, history, keys.dedup(week), keys.dedup(week - 1), outbox, ...places, keys.dedup(week + 1)];
+    const scriptKeys = [
+      facts,
+      members,
+      history,
+      keys.dedup(week),
+      keys.dedup(week - 1),
+      outbox,
+      ...places,
+      keys.dedup(week + 1),
+      ...keys.guard,
+    ];
     return scripts.run('commit', scriptKeys, [...settings, ...limits, ...batch.flatMap(({ args }) => args)]);
   }
 

@@ -62,12 +62,14 @@ export function dedupField(sender: UserId, clientMessageId: ClientMessageId): st
 export class ConversationKeys {
   readonly partition: number;
   readonly outbox: string;
+  readonly #partitionKey: string;
   /** `{tag}:tenant:conversation`, what all keys of the conversation have in common. */
   readonly #place: string;
 
   constructor(partition: number, tag: string, tenantId: TenantId, conversationId: ConversationId) {
     this.partition = partition;
     this.outbox = outboxKey(tag);
+    this.#partitionKey = partitionKey(tag);
     this.#place = `{${tag}}:${tenantId}:${encodePart(conversationId)}`;
   }
 
@@ -101,6 +103,17 @@ export class ConversationKeys {
   }
   bodies(bucket: number): string {
     return `msgbody:${this.#place}:${bucket}`;
+  }
+  /** The last two keys of every script that writes to a partition (includes/partition-guard.lua). */
+  get guard(): readonly [reserved: string, partition: string] {
+    return [this.reserved, this.#partitionKey];
+  }
+  /** Sequences that were skipped when the partition was taken over. */
+  get reserved(): string {
+    return `msgreserved:${this.#place}`;
+  }
+  get reactions(): string {
+    return `msgreact:${this.#place}`;
   }
   /** `week`: whole weeks since the Unix epoch by the store's clock. */
   dedup(week: number): string {
@@ -136,6 +149,11 @@ export class KeySpace {
     return this.#tags.map(outboxKey);
   }
 
+  /** Of all partitions: which server takes their writes. */
+  allPartitions(): readonly string[] {
+    return this.#tags.map(partitionKey);
+  }
+
   /** `partition` 0..partitionCount-1. */
   outbox(partition: number): OutboxKeys {
     const tag = this.#tags[partition];
@@ -146,6 +164,10 @@ export class KeySpace {
 
 function outboxKey(tag: string): string {
   return `outbox:{${tag}}`;
+}
+
+function partitionKey(tag: string): string {
+  return `partition:{${tag}}`;
 }
 
 /**

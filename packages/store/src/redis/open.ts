@@ -21,6 +21,7 @@ import { RedisMessageStore } from './message-store.js';
 import { RedisOutbox } from './outbox.js';
 import { createGroups } from './outbox-groups.js';
 import { oneReader, partitionReaders } from './outbox-reads.js';
+import { noteServers } from './partition-servers.js';
 import { Scripts, type ScriptTransform } from './scripts.js';
 import { RedisUsers } from './users.js';
 import { WeekGuess } from './week-guess.js';
@@ -56,10 +57,11 @@ export async function openRedisStore(url: string, options: RedisStoreOptions = {
     if (options.requireDurable === true && ackDurability === 'memory') {
       throw invalidArgument('store', 'a durable one: set appendonly yes, and appendfsync always or everysec');
     }
-    const scripts = new Scripts(connection, options.transformScript);
+    const scripts = new Scripts(connection, options.transformScript, ({ kind }) => observer.takeOver?.(kind));
     await scripts.load();
     const keys = new KeySpace(await joinDeployment(scripts, options.partitions));
     await createGroups(connection, keys.allOutboxes());
+    await noteServers(connection, scripts, keys, now());
     const weeks = new WeekGuess(now, clockAheadMs + clockOffsetMs());
     const context: RedisContext = { connection, scripts, keys, weeks, observer, now, clockOffsetMs };
     const outbox = new RedisOutbox(context, address.cluster ? partitionReaders(context) : oneReader(context));

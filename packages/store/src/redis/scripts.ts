@@ -4,19 +4,25 @@
  * Each lives in scripts/NAME.lua with a header that a test compares with this table. What several share, or what is too
  * much for one file, lies in includes/NAME.lua and stands where a line `-- include NAME` is. They are loaded once at start
  * and run by their SHA-1; a server that forgot them (restart, SCRIPT FLUSH) gets them again with the same call.
+ *
+ * One that includes `partition-guard` has the partition's key as its last one, and answers 'takeOver' without having
+ * written when another server takes the writes now; it is run again after the take-over.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { assert } from '@qim/proto';
+import { assert, TAKE_OVER_TRIES_MAX } from '@qim/proto';
 import { ErrorReply } from 'redis';
+import { unavailable } from '../errors.js';
 import { type Argument, type Command, type RedisConnection, type Reply, replyCode } from './connection.js';
+import { type TakeOver, takeOver } from './take-over.js';
 
 /** How many keys each takes. */
 export const SCRIPT_KEYS = {
   deployment: 1,
-  commit: 11,
-  amend: 7,
-  retain: 16,
+  'take-over': 1,
+  commit: 13,
+  amend: 9,
+  retain: 18,
   'user-page': 4,
   'user-touch': 2,
   'user-join': 3,
@@ -47,6 +53,8 @@ export interface ScriptCall {
 interface LoadedScript {
   readonly text: string;
   readonly sha1: string;
+  /** It includes the guard. */
+  readonly guarded: boolean;
 }
 
 /** As it is sent, with what it includes. */
@@ -55,6 +63,12 @@ export function scriptText(name: ScriptName): string {
 }
 
 const INCLUDE = /^-- include ([a-z-]+)\n/gm;
+const GUARD = '-- include partition-guard\n';
+
+/** Whether it writes to a partition, and so asks first which server takes the writes. */
+export function isGuarded(name: ScriptName): boolean {
+  return luaText(`scripts/${name}.lua`).includes(GUARD);
+}
 
 function luaText(path: string): string {
   // The same file whether this runs from src or from dist.
@@ -64,12 +78,21 @@ function luaText(path: string): string {
 export class Scripts {
   readonly #connection: RedisConnection;
   readonly #loaded = new Map<ScriptName, LoadedScript>();
+  readonly #onTakeOver: (takeOver: TakeOver) => void;
+  /** Those under way, by the partition's key. */
+  readonly #takeOvers = new Map<string, Promise<TakeOver>>();
 
-  constructor(connection: RedisConnection, transform: ScriptTransform = (_, text) => text) {
+  /** `onTakeOver`: told of each. */
+  constructor(
+    connection: RedisConnection,
+    transform: ScriptTransform = (_, text) => text,
+    onTakeOver: (takeOver: TakeOver) => void = () => {},
+  ) {
     this.#connection = connection;
+    this.#onTakeOver = onTakeOver;
     for (const name of Object.keys(SCRIPT_KEYS) as ScriptName[]) {
       const text = transform(name, scriptText(name));
-      this.#loaded.set(name, { text, sha1: createHash('sha1').update(text).digest('hex') });
+      this.#loaded.set(name, { text, sha1: createHash('sha1').update(text).digest('hex'), guarded: isGuarded(name) });
     }
   }
 
@@ -85,10 +108,41 @@ export class Scripts {
     return reply;
   }
 
-  /** One pipeline of calls, one reply each. Cost: 1; 2 after the server forgot the script. @throws StoreUnavailable */
+  /**
+   * One pipeline of calls, one reply each. Cost: 1; 2 after the server forgot the script; some more when another server
+   * takes the writes than before. @throws StoreUnavailable
+   */
   async runAll(name: ScriptName, calls: readonly ScriptCall[]): Promise<readonly Reply[]> {
     const script = this.#loaded.get(name);
     assert(script !== undefined, 'all scripts are loaded');
+    const replies = [...(await this.#runOnce(name, script, calls))];
+    if (!script.guarded) return replies;
+    for (let tries = 0; tries < TAKE_OVER_TRIES_MAX; tries += 1) {
+      const stopped = [...replies.keys()].filter((i) => asksForTakeOver(replies[i]));
+      if (stopped.length === 0) return replies;
+      const again = stopped.flatMap((i) => calls[i] ?? []);
+      await Promise.all([...new Set(again.map(partitionKeyOf))].map((key) => this.takeOver(key)));
+      for (const [at, reply] of (await this.#runOnce(name, script, again)).entries()) replies[stopped[at] ?? 0] = reply;
+    }
+    throw unavailable('the server changes all the time');
+  }
+
+  /** Notes which server takes the writes of a partition (take-over.ts). Cost: 3 or 4. @throws StoreUnavailable */
+  takeOver(partitionKey: string, fresh = false): Promise<TakeOver> {
+    const running = this.#takeOvers.get(partitionKey);
+    if (running !== undefined) return running;
+    const started = this.#takeOver(partitionKey, fresh).finally(() => this.#takeOvers.delete(partitionKey));
+    this.#takeOvers.set(partitionKey, started);
+    return started;
+  }
+
+  async #takeOver(partitionKey: string, fresh: boolean): Promise<TakeOver> {
+    const done = await takeOver(this.#connection, partitionKey, fresh, (args) => this.run('take-over', [partitionKey], args));
+    this.#onTakeOver(done);
+    return done;
+  }
+
+  async #runOnce(name: ScriptName, script: LoadedScript, calls: readonly ScriptCall[]): Promise<readonly Reply[]> {
     const parts = calls.map((call): Argument[] => {
       assert(call.keys.length === SCRIPT_KEYS[name], `${name} gets the keys that its header lists`);
       return [String(call.keys.length), ...call.keys, ...call.args];
@@ -105,4 +159,14 @@ export class Scripts {
 
 function isNoScript(reply: Reply | undefined): boolean {
   return reply instanceof ErrorReply && replyCode(reply) === 'NOSCRIPT';
+}
+
+function asksForTakeOver(reply: Reply | undefined): boolean {
+  return Array.isArray(reply) && reply.length === 1 && Buffer.isBuffer(reply[0]) && reply[0].toString() === 'takeOver';
+}
+
+function partitionKeyOf({ keys }: ScriptCall): string {
+  const key = keys.at(-1);
+  assert(key !== undefined, 'a guarded script has keys');
+  return key;
 }

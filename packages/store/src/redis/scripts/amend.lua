@@ -2,13 +2,15 @@
 amend: rewrite one record in place, if it is still the one that the caller judged.
 
 KEYS
-  1  facts       hash    amendmentNumber and epoch
+  1  facts       hash    amendmentNumber, epoch, lastSequence and reservedThrough
   2  members     hash    user -> 'role joinedSeq visibleFrom'
   3  history     zset    members of 8 bytes, the sequence big-endian
   4  records     hash    sequence -> record; of the target's bucket
   5  bodies      hash    sequence -> body apart; the same bucket
   6  amendments  zset    sequence in 8 bytes -> number of its newest amendment
   7  outbox      stream  as in commit
+  8  reserved    hash    as in includes/partition-guard.lua
+  9  partition   hash    the same
 
 ARGV
   1  sequence     of the target, decimal
@@ -21,7 +23,8 @@ ARGV
   8  conversation
   9  seq_max      greatest number
 
-Returns  { 'amended', epoch }
+Returns  { 'takeOver' } as in includes/partition-guard.lua
+         { 'amended', epoch }
          { 'changed' } another amendment came first, or retention took the record; nothing was written
          { 'refused', code } NotMember or Forbidden
          { 'corrupt', reason, sequence } as in commit
@@ -32,7 +35,8 @@ Cost       O(log n), n the number of amended records
 Called by  amend.ts
 ]]
 local facts_key, members_key, history_key, records_key, bodies_key = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
-local amendments_key, outbox_key = KEYS[6], KEYS[7]
+local amendments_key, outbox_key, reserved_key, partition_key = KEYS[6], KEYS[7], KEYS[8], KEYS[9]
+-- include partition-guard
 local sequence, activity, actor, needs, record, body = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5], ARGV[6]
 local seq_max = tonumber(ARGV[9])
 local packed = struct.pack('>I8', tonumber(sequence))
@@ -42,7 +46,7 @@ local function decimal(value)
   return number and number <= seq_max and number or nil
 end
 
-local facts = redis.call('HMGET', facts_key, 'amendmentNumber', 'epoch')
+local facts = redis.call('HMGET', facts_key, 'amendmentNumber', 'epoch', 'lastSequence', 'reservedThrough')
 local entry = redis.call('HGET', members_key, actor)
 local indexed = redis.call('ZSCORE', history_key, packed)
 local stored = redis.call('HGET', records_key, sequence)
@@ -57,8 +61,8 @@ local role = tonumber(string.match(entry, '^([123]) [1-9]%d* [1-9]%d*$'))
 if not role then
   return { 'corrupt', 'memberUnreadable', '0' }
 end
-local number, epoch = decimal(facts[1]), decimal(facts[2])
-if not number or not epoch then
+local number, epoch, last, reserved = decimal(facts[1]), decimal(facts[2]), decimal(facts[3]), decimal(facts[4])
+if not number or not epoch or not last or not reserved then
   return { 'corrupt', (facts[1] or facts[2]) and 'factsUnreadable' or 'factsMissing', '0' }
 end
 if role < needs then
@@ -74,7 +78,12 @@ if record == '' then
   return { 'amended', facts[2] }
 end
 
+local new_epoch = renewal(last, reserved, epoch)
+
 -- From here on: writes, of what was read above.
+if new_epoch then
+  renew(facts_key, new_epoch)
+end
 local amendment = string.format('%.0f', number + 1)
 redis.call('XADD', outbox_key, '*', 'k', 'amended', 't', ARGV[7], 'c', ARGV[8], 's', sequence)
 redis.call('HSET', records_key, sequence, record)
@@ -85,4 +94,4 @@ else
 end
 redis.call('ZADD', amendments_key, amendment, packed)
 redis.call('HSET', facts_key, 'amendmentNumber', amendment)
-return { 'amended', facts[2] }
+return { 'amended', string.format('%.0f', new_epoch and new_epoch.epoch or epoch) }

@@ -13,6 +13,8 @@ KEYS
   9  bodies     hash    sequence -> body apart; of the guessed bucket
  10  bodies     hash    the same, of the bucket after it
  11  next_week  hash    as this_week, of the week after it: the clock may have been set back since
+ 12  reserved   hash    as in includes/partition-guard.lua
+ 13  partition  hash    the same
 
 ARGV
   1  offset_ms    added to the server's clock; 0 but in tests
@@ -37,7 +39,8 @@ ARGV
       change     '' none; 'join', 'leave' or 'role' (then first the new role): the number of users, and the users;
                  'title': the title; 'settings': the settings as they must be, and as they shall be
 
-Returns  { 'done', result, … } one for each commit:
+Returns  { 'takeOver' } as in includes/partition-guard.lua
+         { 'done', result, … } one for each commit:
            { 'committed', sequence, prevSequence, committedAtMs, created 0 or 1, epoch } numbers as text
            { 'duplicate', entry } committed before with the same content
            { 'conflict' } committed before with other content
@@ -55,7 +58,7 @@ Cost       O(log n) for each commit, n the length of the conversation, O(users) 
 Called by  commit.ts
 ]]
 local facts_key, members_key, history_key, outbox_key = KEYS[1], KEYS[2], KEYS[3], KEYS[6]
-local this_week, last_week, next_week = KEYS[4], KEYS[5], KEYS[11]
+local this_week, last_week, next_week, reserved_key, partition_key = KEYS[4], KEYS[5], KEYS[11], KEYS[12], KEYS[13]
 local bucket, tenant, conversation = tonumber(ARGV[3]), ARGV[4], ARGV[5]
 local week_ms, bucket_size = tonumber(ARGV[6]), tonumber(ARGV[7])
 local members_max, seq_max = tonumber(ARGV[8]), tonumber(ARGV[9])
@@ -65,6 +68,8 @@ local FIELDS = {
 }
 local ADMIN = 2 -- the least role of an admin
 local UNPACK_MAX = 1000 -- even, so that pairs stay together; Lua's own limit is some 8 000
+
+-- include partition-guard
 
 local time = redis.call('TIME')
 local now_ms = time[1] * 1000 + math.floor(time[2] / 1000) + tonumber(ARGV[1])
@@ -109,7 +114,17 @@ local function read_facts(values)
     settings = settings, settings_text = values[3], title = values[2],
   }
 end
-local facts = known and read_facts(stored) or nil
+
+-- The facts in the partition's epoch; `new_epoch` says what changed for that.
+local new_epoch
+local function in_epoch(read)
+  new_epoch = read and renewal(read.last, read.reserved, read.epoch)
+  if new_epoch then
+    read.epoch, read.reserved = new_epoch.epoch, new_epoch.through
+  end
+  return read
+end
+local facts = known and in_epoch(read_facts(stored)) or nil
 
 -- Why the newest member of the index is not `last`; nil when it is.
 local function index_fault(last)
@@ -249,9 +264,11 @@ end
 -- Takes the commit into the state that the next one is planned on.
 local function take(commit)
   if commit.created then
-    facts, known, created_facts = read_facts(commit.facts), true, commit.facts
+    facts, known, created_facts = commit.initial_facts, true, commit.facts
     for user, entry in pairs(commit.initial) do
-      entries[user], changed_users[user] = entry, true
+      -- Counting starts with the first record, which is the first sequence only where none were lost.
+      entries[user] = string.gsub(entry, '^(%d) 1 ', '%1 ' .. text(commit.sequence) .. ' ')
+      changed_users[user] = true
     end
     member_count = #commit.members / 2
   end
@@ -274,7 +291,8 @@ local function plan(commit)
     return refused
   end
   if commit.created then
-    return find_place(commit, 0, 0) or take(commit)
+    commit.initial_facts = in_epoch(read_facts(commit.facts))
+    return find_place(commit, 0, commit.initial_facts.reserved) or take(commit)
   end
   return fault or find_place(commit, facts.last, facts.reserved) or take(commit)
 end
@@ -351,6 +369,9 @@ if created_facts then
     first[2 * i - 1], first[2 * i] = field, created_facts[i]
   end
   write('HSET', facts_key, first)
+end
+if new_epoch then
+  renew(facts_key, new_epoch)
 end
 if title_changed then
   written[#written + 1], written[#written + 2] = 'title', facts.title

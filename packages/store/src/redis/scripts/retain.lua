@@ -2,7 +2,7 @@
 retain: remove the first records of a conversation, and delete the content of the newest when nothing else is left.
 
 KEYS
-  1  facts       hash    retainedFrom, previewSequence, amendmentNumber and epoch
+  1  facts       hash    retainedFrom, previewSequence, amendmentNumber, epoch, lastSequence and reservedThrough
   2  history     zset    members of 8 bytes, the sequence big-endian
   3  amendments  zset    sequence in 8 bytes -> number of its newest amendment
   4  outbox      stream  as in commit
@@ -18,6 +18,8 @@ KEYS
  14  bodies      hash    of the third
  15  bodies      hash    of the fourth
  16  bodies      hash    of the fifth
+ 17  reserved    hash    as in includes/partition-guard.lua
+ 18  partition   hash    the same
 
 ARGV
   1  tenant
@@ -32,7 +34,8 @@ ARGV
  10  record       the newest as it shall be, its body erased
  11  buckets      the numbers of the buckets of KEYS[7] to KEYS[11]; as many as are used
 
-Returns  { 'done' }
+Returns  { 'takeOver' } as in includes/partition-guard.lua
+         { 'done' }
          { 'changed' } others removed, committed or amended what this was planned on; nothing was written
          { 'corrupt', reason, sequence } as in commit
 
@@ -45,11 +48,13 @@ local facts_key, history_key, amendments_key, outbox_key = KEYS[1], KEYS[2], KEY
 local newest_records, newest_bodies = KEYS[5], KEYS[6]
 local records_keys = { KEYS[7], KEYS[8], KEYS[9], KEYS[10], KEYS[11] }
 local bodies_keys = { KEYS[12], KEYS[13], KEYS[14], KEYS[15], KEYS[16] }
+local reserved_key, partition_key = KEYS[17], KEYS[18]
 local tenant, conversation, seq_max, bucket_size = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 local from, through, count, newest = ARGV[5], tonumber(ARGV[6]), tonumber(ARGV[7]), ARGV[8]
 local activity, record = ARGV[9], ARGV[10]
 local buckets = { unpack(ARGV, 11) }
 local UNPACK_MAX = 1000 -- Lua's own limit is some 8 000
+-- include partition-guard
 
 local function decimal(value)
   local number = value and string.match(value, '^%d+$') and #value <= 16 and tonumber(value)
@@ -60,7 +65,9 @@ local function text(number)
   return string.format('%.0f', number)
 end
 
-local facts = redis.call('HMGET', facts_key, 'retainedFrom', 'previewSequence', 'amendmentNumber', 'epoch')
+local facts = redis.call(
+  'HMGET', facts_key, 'retainedFrom', 'previewSequence', 'amendmentNumber', 'epoch', 'lastSequence', 'reservedThrough'
+)
 local last = redis.call('ZRANGE', history_key, -1, -1)[1]
 redis.call('ZCARD', amendments_key)
 redis.call('XLEN', outbox_key)
@@ -75,8 +82,9 @@ if through > 0 then
   doomed = redis.call('ZRANGEBYLEX', history_key, '-', '[' .. struct.pack('>I8', through), 'LIMIT', 0, count + 1)
 end
 
-local preview, number = decimal(facts[2]), decimal(facts[3])
-if not decimal(facts[1]) or not preview or not number then
+local preview, number, epoch = decimal(facts[2]), decimal(facts[3]), decimal(facts[4])
+local head, reserved = decimal(facts[5]), decimal(facts[6])
+if not decimal(facts[1]) or not preview or not number or not epoch or not head or not reserved then
   return { 'corrupt', (facts[1] or facts[2] or facts[3] or facts[4]) and 'factsUnreadable' or 'factsMissing', '0' }
 end
 if facts[1] ~= from or #doomed ~= count then
@@ -96,7 +104,12 @@ for _, member in ipairs(doomed) do
   table.insert(fields[bucket], text(sequence))
 end
 
+local new_epoch = renewal(head, reserved, epoch)
+
 -- From here on: writes, of what was read above.
+if new_epoch then
+  renew(facts_key, new_epoch)
+end
 local function write(command, key, args)
   for first = 1, #args, UNPACK_MAX do
     redis.call(command, key, unpack(args, first, math.min(first + UNPACK_MAX - 1, #args)))
