@@ -104,6 +104,9 @@ function contradictions(config: Partial<Config>): string[] {
   if (dev === false && config.jwtSecretFile === undefined && config.jwksUrl === undefined) {
     problems.push('tokens cannot be checked: give --jwt-secret-file or --jwks-url, or --dev to try qim out on this machine');
   }
+  if (store === 'embedded' && config.storePasswordFile !== undefined) {
+    problems.push('--store-password-file goes with a Redis: the embedded store has no password');
+  }
   if (store === 'embedded' && roles?.includes('gateway') === true && !roles.includes('push')) {
     problems.push('--roles: on the embedded store no other process can deliver, so gateway needs push beside it');
   }

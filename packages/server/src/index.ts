@@ -5,7 +5,15 @@ export { environment } from './environment.js';
 export { StartError, type StartErrorCode } from './errors.js';
 export type { ConversationExplanation, SoundExplanation } from './explain.js';
 export { type ServerIo, serverIo } from './io.js';
-export { type OpenMaintenance, type OpenOptions, type OpenStore, openMaintenance, openStore, type StorePlace } from './open-store.js';
+export {
+  type OpenMaintenance,
+  type OpenOptions,
+  type OpenStore,
+  openMaintenance,
+  openStore,
+  STORE_SETTINGS,
+  type StorePlace,
+} from './open-store.js';
 export { openReadSide, type ReadSide } from './read-side.js';
 export { readDevSecrets, readSecrets, type Secrets } from './secrets.js';
 export { type RunningServer, startServer } from './server.js';

@@ -4,10 +4,14 @@ import { type AnyQimError, isQimError } from '@qim/proto';
 import type { Store, StoreOptions } from '@qim/store';
 import type { Maintenance, StoreScanner } from '@qim/store/verify';
 import { StartError } from './errors.js';
+import { readStorePassword } from './secrets.js';
 import type { Config } from './settings.js';
 
-/** As `--store` and `--data` say. */
-export type StorePlace = Pick<Config, 'store' | 'data'>;
+/** What a command reads of the settings to open the store that a server has. */
+export const STORE_SETTINGS = ['store', 'storePasswordFile', 'data'] as const;
+
+/** As `--store`, `--store-password-file` and `--data` say. */
+export type StorePlace = Pick<Config, 'store' | 'data'> & Partial<Pick<Config, 'storePasswordFile'>>;
 
 export interface OpenOptions extends StoreOptions {
   /**
@@ -21,8 +25,9 @@ export interface OpenOptions extends StoreOptions {
 
 export type OpenStore = (place: StorePlace, options: OpenOptions) => Promise<Store>;
 
-/** @throws StartError StoreUnusable, with a message that holds no password */
-export const openStore: OpenStore = async ({ store, data }, { as, ...options }) => {
+/** @throws StartError StoreUnusable, with a message that holds no password; BadSecret */
+export const openStore: OpenStore = async ({ store, data, storePasswordFile }, { as, ...options }) => {
+  const password = await passwordFrom(storePasswordFile);
   if (as === 'beside') refuseMissingFolder({ store, data });
   return orUnusable({ store, data }, async () => {
     // Each backend is a library of its own: only the one that is asked for is loaded.
@@ -31,7 +36,7 @@ export const openStore: OpenStore = async ({ store, data }, { as, ...options }) 
       return await openEmbeddedStore(data, { ...options, exclusive: as === 'server' });
     }
     const { openRedisStore } = await import('@qim/store/redis');
-    return await openRedisStore(store.href, options);
+    return await openRedisStore(store.href, { ...options, ...password });
   });
 };
 
@@ -65,12 +70,17 @@ export async function openMaintenance(place: StorePlace, open: OpenStore, repair
 
 type RawMaintenance = Pick<OpenMaintenance, 'scanner' | 'mender' | 'close'>;
 
-function openRaw(place: StorePlace): Promise<RawMaintenance> {
+async function openRaw(place: StorePlace): Promise<RawMaintenance> {
   const { store, data } = place;
+  const password = await passwordFrom(place.storePasswordFile);
   return orUnusable(place, async () => {
     if (store === 'embedded') return (await import('@qim/store/embedded')).openEmbeddedMaintenance(data, { alone: true });
-    return (await import('@qim/store/redis')).openRedisMaintenance(store.href);
+    return (await import('@qim/store/redis')).openRedisMaintenance(store.href, password);
   });
+}
+
+async function passwordFrom(file: string | undefined): Promise<{ readonly password?: string }> {
+  return file === undefined ? {} : { password: await readStorePassword(file) };
 }
 
 function joined(raw: RawMaintenance, store: Store, exclusive: boolean): OpenMaintenance {

@@ -34,6 +34,16 @@ export async function readSecrets(file: string): Promise<Secrets> {
   return previous === undefined ? [current] : [current, previous];
 }
 
+/** @throws StartError BadSecret: no such file, no permission, or not exactly one line with something on it */
+export async function readStorePassword(file: string): Promise<string> {
+  const text = await readFile(file, 'utf8').catch((error: unknown) => {
+    throw new StartError('BadSecret', `cannot read the password file ${file}: ${reasonOf(error)}`);
+  });
+  const password = text.replace(/\r?\n$/, '');
+  if (password === '' || /[\r\n]/.test(password)) throw new StartError('BadSecret', `the password file ${file} must have one line`);
+  return password;
+}
+
 /**
  * The secret that a `--dev` server of this data folder has made.
  *

@@ -25,15 +25,31 @@ const ROLES = ['gateway', 'session', 'push'] as const;
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** `embedded`, or the URL of a Redis. */
-export type StoreLocation = 'embedded' | URL;
+/** The URL of a Redis or of a Redis Cluster, which has many hosts, so that it is none of the platform's URLs. */
+export interface RedisLocation {
+  /** As it was given, password and all. */
+  readonly href: string;
+  /** Hosts and ports alone. */
+  readonly host: string;
+}
+
+/** `embedded`, or where a Redis or a Redis Cluster is. */
+export type StoreLocation = 'embedded' | RedisLocation;
 
 function parseStore(given: string): StoreLocation | undefined {
   if (given === 'embedded') return given;
-  if (given.startsWith('redis+cluster://')) throw new Refusal('redis+cluster:// (Redis Cluster) comes with a later version');
+  if (/^rediss?\+cluster:/.test(given)) return clusterLocation(given);
   if (!/^rediss?:\/\//.test(given) || !URL.canParse(given)) return undefined;
   const url = new URL(given);
   return url.hostname === '' ? undefined : url;
+}
+
+/** Each of its hosts must do as the only one of a URL. */
+function clusterLocation(given: string): RedisLocation | undefined {
+  const [, userinfo = '', host = ''] = /^rediss?\+cluster:\/\/([^/]*@)?([^/@]+)\/?$/.exec(given) ?? [];
+  const hosts = host.split(',');
+  const sound = hosts.every((one) => one !== '' && URL.canParse(`redis://${userinfo}${one}`) && new URL(`redis://${one}`).host === one);
+  return sound ? { href: given, host } : undefined;
 }
 
 function parseAckReplicas(given: string): number | undefined {
@@ -81,11 +97,16 @@ export const SETTINGS = {
   }),
   store: set({
     value: 'embedded|URL',
-    allowed: 'embedded, redis://host:port/db or rediss://host:port/db',
+    allowed: 'embedded, redis://host:port/db or redis+cluster://host:port,host:port,…; rediss:// and rediss+cluster:// for TLS',
     parse: parseStore,
     fallback: 'embedded',
     secret: true,
-    doc: 'Where messages live. embedded: one process and one folder; a Redis URL: any number of processes.',
+    doc: 'Where messages live. embedded: one process and one folder; a Redis or Redis Cluster URL: any number of processes.',
+  }),
+  storePasswordFile: unset({
+    ...text('FILE', 'the path of a file'),
+    fallback: undefined,
+    doc: 'File with the password of the Redis, on one line, so that it stands in no URL. The user, if it is not the default one, stays in the URL of --store.',
   }),
   roles: set({
     ...someOf(...ROLES),

@@ -49,9 +49,15 @@ describe('each setting is taken at its bounds and refused past them', () => {
         ['embedded', 'embedded'],
         ['redis://127.0.0.1:6379', new URL('redis://127.0.0.1:6379')],
         ['rediss://u:p@h:1/2', new URL('rediss://u:p@h:1/2')],
+        ['redis+cluster://h1:7001,h2,[::1]:7002', { href: 'redis+cluster://h1:7001,h2,[::1]:7002', host: 'h1:7001,h2,[::1]:7002' }],
+        ['rediss+cluster://u:p@h1,h2', { href: 'rediss+cluster://u:p@h1,h2', host: 'h1,h2' }],
       ],
-      bad: ['', 'memory', 'http://h', 'redis://', 'redis:', 'redis://h:port', 'redis+cluster://h1,h2'],
+      bad: [
+        ...['', 'memory', 'http://h', 'redis://', 'redis:', 'redis://h:port'],
+        ...['redis+cluster://', 'redis+cluster:h', 'redis+cluster://h1,', 'redis+cluster://h1:port,h2', 'redis+cluster://h1,h2/3'],
+      ],
     },
+    storePasswordFile: { good: [['/x', '/x']], bad: [''] },
     roles: {
       good: [
         ['push', ['push']],
@@ -206,7 +212,7 @@ test('a QIM_ variable that is no setting is a problem, and QIM_TEST_ ones are no
 
 test('a secret value is never echoed, whatever is wrong with it', () => {
   const secret = 'hunter2';
-  const bad = [`redis+cluster://:${secret}@h`, `http://:${secret}@h`, `redis://:${secret}@h:port`];
+  const bad = [`redis+cluster://:${secret}@h,`, `http://:${secret}@h`, `redis://:${secret}@h:port`];
   for (const value of bad) {
     const told = problems(() => loadConfig(variables({ QIM_STORE: value, QIM_JWKS_URL: secret, QIM_NOPE: secret })));
     expect(told).toContain('QIM_STORE');
@@ -214,8 +220,7 @@ test('a secret value is never echoed, whatever is wrong with it', () => {
   }
 });
 
-test('a store and a replica count that come later say so', () => {
-  expect(problems(() => readSettings(['store'], flags({ store: 'redis+cluster://h' })))).toContain('later version');
+test('a replica count that comes later says so', () => {
   expect(problems(() => readSettings(['ackReplicas'], flags({ ackReplicas: '1' })))).toContain('later version');
 });
 
@@ -228,6 +233,7 @@ describe('settings that contradict each other are refused', () => {
     ['--dev and a JWKS', { dev: 'true', jwksUrl: 'https://h' }, '--jwks-url'],
     ['an issuer without a JWKS', { dev: 'true', jwksIssuer: 'x' }, '--jwks-url'],
     ['an audience without a JWKS', { dev: 'true', jwksAudience: 'x' }, '--jwks-url'],
+    ['a password file for the embedded store', { dev: 'true', storePasswordFile: 'f' }, 'goes with a Redis'],
     ['an embedded gateway without push', { dev: 'true', roles: 'gateway' }, 'needs push'],
   ];
   for (const [name, given, words] of refused) {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { JWT_SECRET_BYTES_MIN } from '@qim/proto';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { StartError } from '../src/errors.js';
-import { ensureDevSecret, readDevSecrets, readSecrets } from '../src/secrets.js';
+import { ensureDevSecret, readDevSecrets, readSecrets, readStorePassword } from '../src/secrets.js';
 
 let folder: string;
 beforeEach(async () => {
@@ -45,6 +45,14 @@ test('a third line is refused', async () => {
 test('a file that is not there, or is a folder, is named', async () => {
   await expect(readSecrets(join(folder, 'none'))).rejects.toSatisfy(badSecret('none: there is none'));
   await expect(readSecrets(folder)).rejects.toSatisfy(badSecret('it is a folder'));
+});
+
+test('a password file has one line, whose end is no part of it', async () => {
+  expect(await readStorePassword(await fileOf(' p@ss/word \n'))).toBe(' p@ss/word ');
+  for (const text of ['', '\n', 'xxx\nxxx\n', 'xxx\n\n']) {
+    await expect(readStorePassword(await fileOf(text))).rejects.toSatisfy(badSecret('must have one line'));
+  }
+  await expect(readStorePassword(join(folder, 'none'))).rejects.toSatisfy(badSecret('none: there is none'));
 });
 
 test('the --dev secret is made once, for the owner alone, in a folder that is made with it', async () => {

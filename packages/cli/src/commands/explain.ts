@@ -1,13 +1,13 @@
 /** `qim explain`: where a user's unread number for one conversation comes from, in sentences. */
 import { type Caller, EXACT_UNREAD_SCAN_LIMIT, parseConversationId, parseUserId } from '@qim/proto';
-import { type ConversationExplanation, openReadSide, readSettings, type SoundExplanation } from '@qim/server';
+import { type ConversationExplanation, openReadSide, readSettings, type SoundExplanation, STORE_SETTINGS } from '@qim/server';
 import { type Command, EXIT_DONE, EXIT_FAILED, required } from '../command.js';
 import { tenantOf } from './token.js';
 
 export const explain: Command = {
   name: 'explain',
   summary: "say where a user's unread number for one conversation comes from",
-  settings: ['store', 'data'],
+  settings: STORE_SETTINGS,
   options: [
     { name: 'user', value: 'ID', doc: 'whose number (required)' },
     { name: 'conversation', value: 'ID', doc: 'of which conversation (required)' },
@@ -16,7 +16,7 @@ export const explain: Command = {
   ],
 
   async run(args, io) {
-    const location = readSettings(['store', 'data'], { flags: args.settings, environment: io.environment });
+    const location = readSettings(STORE_SETTINGS, { flags: args.settings, environment: io.environment });
     const userId = parseUserId(required(args, 'user'), 'user');
     const conversationId = parseConversationId(required(args, 'conversation'), 'conversation');
     const caller: Caller = { tenantId: tenantOf(args), userId, deviceId: undefined, admin: false };

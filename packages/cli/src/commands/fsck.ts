@@ -1,6 +1,6 @@
 /** `qim fsck`: verifies a whole store, and mends it (docs/fsck.md). */
 import { FSCK_RATE_MAX, isQimError, LEGACY_TENANT_ID, parseConversationId, parseUserId, type TenantId } from '@qim/proto';
-import { type OpenMaintenance, openMaintenance, readSettings, StartError, type StorePlace } from '@qim/server';
+import { type OpenMaintenance, openMaintenance, readSettings, STORE_SETTINGS, StartError, type StorePlace } from '@qim/server';
 import { type VerifyOptions, verifyStore } from '@qim/store/verify';
 import { type Arguments, type CliIo, type Command, EXIT_DONE, EXIT_FAILED, EXIT_USAGE, optional, UsageError } from '../command.js';
 import { listQuarantine } from './fsck-quarantine.js';
@@ -13,7 +13,7 @@ const EXIT_NOT_RUN = EXIT_USAGE;
 export const fsck: Command = {
   name: 'fsck',
   summary: 'verify a store, beside a running server or without one, and mend it',
-  settings: ['store', 'data'],
+  settings: STORE_SETTINGS,
   options: [
     { name: 'repair', value: undefined, doc: 'mend what is found; the embedded store must not be served meanwhile' },
     { name: 'dry-run', value: undefined, doc: 'with --repair: say what would be done, and write nothing' },
@@ -27,7 +27,7 @@ export const fsck: Command = {
   ],
 
   async run(args, io) {
-    const place = readSettings(['store', 'data'], { flags: args.settings, environment: io.environment });
+    const place = readSettings(STORE_SETTINGS, { flags: args.settings, environment: io.environment });
     const asked = askedFor(args);
     if (args.options.quarantine === true && asked.repair !== 'no') throw new UsageError('--quarantine does not go with --repair');
     try {
