@@ -21,6 +21,10 @@ export interface Metrics extends RetentionObserver {
   entrySetAside(): void;
   deliveryDeferred(): void;
   leaseLost(): void;
+  partitionsHeld(count: number): void;
+  eventMalformed(): void;
+  eventsInterrupted(): void;
+  announcementLost(): void;
   /** The exposition; the outbox is asked now. An outbox that does not answer leaves its three gauges out. */
   expose(outbox: Pick<Outbox, 'backlog'>): Promise<{ readonly contentType: string; readonly text: string }>;
 }
@@ -94,11 +98,27 @@ export function createMetrics(): Metrics {
     entrySetAside: () => setAside.inc(),
     deliveryDeferred: () => deferred.inc(),
     leaseLost: () => leasesLost.inc(),
+    ...sharingCounters(counter, gauge),
     ...retentionCounters(counter),
     expose: async (outbox) => {
       await showBacklog(backlog, outbox);
       return { contentType: registry.contentType, text: await registry.metrics() };
     },
+  };
+}
+
+type SharingObserver = Pick<Metrics, 'partitionsHeld' | 'eventMalformed' | 'eventsInterrupted' | 'announcementLost'>;
+
+function sharingCounters(counter: (name: string, help: string) => Counter, gauge: (name: string, help: string) => Gauge): SharingObserver {
+  const held = gauge('qim_push_partitions', 'Partitions of the outbox that this process follows now');
+  const malformed = counter('qim_bus_malformed_total', 'Messages of other processes that were no events, and were dropped');
+  const interrupted = counter('qim_bus_interruptions_total', 'Times that events of other processes may have been lost');
+  const lost = counter('qim_bus_announcements_lost_total', 'Hints such as read marks that did not reach the other processes');
+  return {
+    partitionsHeld: (count) => held.set(count),
+    eventMalformed: () => malformed.inc(),
+    eventsInterrupted: () => interrupted.inc(),
+    announcementLost: () => lost.inc(),
   };
 }
 

@@ -51,12 +51,13 @@ async function start(config: Config, io: ServerIo, log: Log, lifecycle: Lifecycl
     await push.start();
     if (policies !== undefined) {
       const { now, sleep } = io;
-      const sweep = new RetentionSweep({ messages: store.messages, policies, now, sleep, log, observer: metrics });
+      const mine = () => push.leads();
+      const sweep = new RetentionSweep({ messages: store.messages, policies, now, sleep, log, observer: metrics, mine });
       lifecycle.started('retention', RELEASE_DEADLINE_MS, () => sweep.stop());
       sweep.start();
     }
   } else if (config.roles.includes('gateway')) {
-    log.warn({ roles: config.roles }, 'without the role push this process sends no events: devices here learn of messages when they list');
+    log.info({ roles: config.roles }, 'events come from the processes with the role push: there must be one');
   }
   lifecycle.started('gateway', config.drainTimeout + RELEASE_DEADLINE_MS, () => gateway.stop(config.drainTimeout));
   const { url: origin, port } = await listen(gateway, config);

@@ -24,6 +24,8 @@ test('each thing that is told is counted under its name', async () => {
   metrics.retentionRemoved(40);
   metrics.retentionRemoved(2);
   for (const count of [metrics.retentionFailed, metrics.retentionSwept]) count();
+  metrics.partitionsHeld(22);
+  for (const count of [metrics.eventMalformed, metrics.eventsInterrupted, metrics.announcementLost]) count();
   const told = await lines(metrics, { backlog: async () => ({ entries: 3, oldestMs: 1_500, poison: 2 }) });
   for (const line of [
     'qim_connections 1',
@@ -45,6 +47,10 @@ test('each thing that is told is counted under its name', async () => {
     'qim_push_lag_seconds_bucket{le="0.05"} 1',
     'qim_push_deferred_total 1',
     'qim_push_leases_lost_total 1',
+    'qim_push_partitions 22',
+    'qim_bus_malformed_total 1',
+    'qim_bus_interruptions_total 1',
+    'qim_bus_announcements_lost_total 1',
     'qim_retention_removed_total 42',
     'qim_retention_failures_total 1',
     'qim_retention_sweeps_total 1',

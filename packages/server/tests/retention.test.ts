@@ -18,6 +18,7 @@ import {
   RETENTION_STEP_PAUSE_MS,
   RETENTION_STEP_RECORDS_MAX,
   RETENTION_SWEEP_PAUSE_MS,
+  RETENTION_TURN_PAUSE_MS,
   Role,
 } from '@qim/proto';
 import { corrupt, type MessageStore, type RetentionPolicy, unavailable } from '@qim/store';
@@ -150,6 +151,7 @@ describe('the sweep', () => {
   let counts: { removed: number; failed: number; swept: number };
   let asked: string[];
   let now: number;
+  let mine: () => boolean;
   let sweep: RetentionSweep;
 
   /** Runs until the pause between two sweeps, which lasts until the stop. */
@@ -176,6 +178,7 @@ describe('the sweep', () => {
         retentionFailed: () => (counts.failed += 1),
         retentionSwept: () => (counts.swept += 1),
       },
+      mine: () => mine(),
     });
     sweep.start();
     await vi.waitFor(() => expect(pauses.at(-1)).toBe(RETENTION_SWEEP_PAUSE_MS));
@@ -190,6 +193,7 @@ describe('the sweep', () => {
     pauses = [];
     asked = [];
     counts = { removed: 0, failed: 0, swept: 0 };
+    mine = () => true;
   });
 
   test('visits every conversation, and pauses after each step', async () => {
@@ -254,6 +258,33 @@ describe('the sweep', () => {
     await sweepOnce({ messages: 1 }, { conversations });
     expect(asked).toEqual([A, B]);
     expect(counts).toEqual({ removed: 4, failed: 2, swept: 1 });
+  });
+
+  test('is done by the process whose turn it is: another waits, and looks again', async () => {
+    await fill(store.messages, A, 3);
+    let looks = 0;
+    mine = () => {
+      looks += 1;
+      return looks > 3;
+    };
+    await sweepOnce({ messages: 1 });
+    expect(pauses.slice(0, 4)).toEqual([
+      RETENTION_TURN_PAUSE_MS,
+      RETENTION_TURN_PAUSE_MS,
+      RETENTION_TURN_PAUSE_MS,
+      RETENTION_STEP_PAUSE_MS,
+    ]);
+    expect([left(A), counts.swept]).toEqual([[3], 1]);
+  });
+
+  test('ends where it is when the turn passes to another, and is not counted as done', async () => {
+    for (const conversationId of [A, B]) await fill(store.messages, conversationId, 3);
+    let turns = 2;
+    mine = () => asked.length < 1 || turns-- <= 0;
+    await sweepOnce({ messages: 1 });
+    // Once in the first turn, and in the second one from the beginning.
+    expect(asked).toEqual([A, A, B]);
+    expect([pauses.includes(RETENTION_TURN_PAUSE_MS), counts.swept]).toEqual([true, 1]);
   });
 });
 

@@ -1,7 +1,7 @@
 /**
  * Goes through all conversations again and again and removes what its rule says, one conversation at a time and at a
- * bounded rate: nobody waits for it. What it could not do it does the next time round; two processes that sweep beside
- * each other do the same work twice, and no harm.
+ * bounded rate: nobody waits for it. What it could not do it does the next time round. Of the processes that share a store
+ * one sweeps; two that do so for a moment, as while that changes, do the same work twice, and no harm.
  */
 import {
   RETENTION_CONVERSATIONS_AT_ONCE,
@@ -9,6 +9,7 @@ import {
   RETENTION_LOOK_PAUSE_MS,
   RETENTION_STEP_PAUSE_MS,
   RETENTION_SWEEP_PAUSE_MS,
+  RETENTION_TURN_PAUSE_MS,
 } from '@qim/proto';
 import type { ConversationsPage, MessageStore, RetentionPolicy } from '@qim/store';
 import type { Clock } from '../clock.js';
@@ -30,6 +31,8 @@ export interface SweepDeps extends Pick<Clock, 'now' | 'sleep'> {
   readonly policies: RetentionPolicies;
   readonly log: Log;
   readonly observer: RetentionObserver;
+  /** It is this process that sweeps. */
+  readonly mine: () => boolean;
 }
 
 type Place = ConversationsPage['conversations'][number];
@@ -60,24 +63,30 @@ export class RetentionSweep {
 
   async #run(): Promise<void> {
     while (!this.#stopped) {
-      await this.#sweep();
-      await this.#pause(RETENTION_SWEEP_PAUSE_MS);
+      const swept = this.#mayGoOn() && (await this.#sweep());
+      await this.#pause(swept ? RETENTION_SWEEP_PAUSE_MS : RETENTION_TURN_PAUSE_MS);
     }
   }
 
-  async #sweep(): Promise<void> {
+  /** False: it was not done to the end. */
+  async #sweep(): Promise<boolean> {
     let cursor: string | undefined;
-    while (!this.#stopped) {
+    while (this.#mayGoOn()) {
       const page = await this.#nextPage(cursor);
       for (const place of page?.conversations ?? []) {
-        if (this.#stopped) return;
+        if (!this.#mayGoOn()) return false;
         await this.#retain(place);
       }
       cursor = page === undefined ? cursor : page.next;
       if (page === undefined || cursor !== undefined) continue;
       this.#deps.observer.retentionSwept();
-      return;
+      return true;
     }
+    return false;
+  }
+
+  #mayGoOn(): boolean {
+    return !this.#stopped && this.#deps.mine();
   }
 
   /** Undefined: no answer; the same is asked for again. */
@@ -95,7 +104,7 @@ export class RetentionSweep {
     const rule = policies.ruleFor(tenantId, conversationId);
     if (rule.days === undefined && rule.messages === undefined) return;
     try {
-      for (let more = true; more && !this.#stopped; ) {
+      for (let more = true; more && this.#mayGoOn(); ) {
         const outcome = await messages.retain(tenantId, conversationId, policyOf(rule, now()));
         if (outcome.removed > 0) observer.retentionRemoved(outcome.removed);
         more = outcome.more;
