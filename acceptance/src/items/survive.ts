@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type CommandLog, type Random, type RedisServer, SEEDS, seededRandom } from '@qim/store/testing';
+import { type CommandLog, type Random, type RedisServer, rawRedis, SEEDS, seededRandom } from '@qim/store/testing';
 import { Crowd } from '../crowd.js';
 import type { Item } from '../item.js';
-import { rawRedis } from '../raw-redis.js';
 import type { Stage } from '../stage.js';
 
 const KILLS = 10;

@@ -19,6 +19,7 @@ export {
   type StoreLocation,
 } from './damage-kinds.js';
 export { type Random, SEEDS, seededRandom } from './random.js';
+export { rawRedis } from './raw-redis.js';
 export { type RedisCluster, type RedisClusterOptions, startRedisCluster } from './redis-cluster.js';
 export { type RedisServer, type RedisServerOptions, startRedis } from './redis-server.js';
 

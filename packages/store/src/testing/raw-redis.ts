@@ -1,4 +1,4 @@
-/** Commands for a redis-server that no client of qim's sends: garbage where an older system kept its data. */
+/** Commands for a redis-server past every client of qim's: garbage in old keys, limits of a running server. */
 import { once } from 'node:events';
 import { connect } from 'node:net';
 

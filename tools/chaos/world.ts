@@ -1,0 +1,79 @@
+/** Servers and a store as processes, with proxies between them: everything that a run may break. */
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { LEGACY_TENANT_ID, parseDeviceId, parseUserId } from '@qim/proto';
+import { createSecretTokens } from '@qim/server';
+import { type RedisServer, startRedis } from '../../packages/store/src/testing/redis-server.js';
+import { FaultProxy } from '../testing/fault-proxy.js';
+import type { StoreName } from './schedule.js';
+import { ServerProcess } from './server-process.js';
+
+/** Tokens outlive every jump of the clock. */
+const TOKEN_SECONDS = 7 * 24 * 60 * 60;
+
+export interface World {
+  readonly store: StoreName;
+  readonly servers: readonly ServerProcess[];
+  /** Undefined on the embedded store. */
+  readonly redis: RedisServer | undefined;
+  token(user: string, device: string): Promise<string>;
+  /** Everything is sound again: links, clocks, processes. */
+  heal(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** An acknowledgement must outlive a kill: Redis flushes each write. */
+export async function openWorld(store: StoreName, serverCount: number): Promise<World> {
+  const folder = await mkdtemp(join(tmpdir(), 'qim-chaos-'));
+  const redis = store === 'redis' ? await startRedis({ appendonly: 'always' }) : undefined;
+  const secret = randomBytes(32).toString('hex');
+  await writeFile(join(folder, 'secret'), `${secret}\n`, { mode: 0o600 });
+  const servers: ServerProcess[] = [];
+  const close = async (): Promise<void> => {
+    await Promise.all(servers.map((server) => server.close()));
+    await redis?.stop();
+    await rm(folder, { recursive: true, force: true });
+  };
+  try {
+    for (let i = 0; i < serverCount; i += 1) servers.push(await startServer(`server ${i}`, folder, redis));
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  const minter = createSecretTokens({ secrets: [secret], now: Date.now });
+  return {
+    store,
+    servers,
+    redis,
+    close,
+    async token(user, device) {
+      const claims = { tenantId: LEGACY_TENANT_ID, userId: parseUserId(user), deviceId: parseDeviceId(device), admin: false };
+      return (await minter.mint({ ...claims, ttlSeconds: TOKEN_SECONDS })).token;
+    },
+    async heal() {
+      for (const server of servers) {
+        server.front.heal();
+        server.back?.heal();
+        server.setClock(0);
+        server.signal('SIGCONT');
+        if (server.pid === undefined) await server.start();
+      }
+    },
+  };
+}
+
+async function startServer(name: string, folder: string, redis: RedisServer | undefined): Promise<ServerProcess> {
+  const back = redis === undefined ? undefined : await FaultProxy.open({ port: redis.port });
+  const flags = {
+    store: back === undefined ? 'embedded' : `redis://127.0.0.1:${back.port}`,
+    data: join(folder, 'data'),
+    jwtSecretFile: join(folder, 'secret'),
+    logLevel: 'warn',
+    // The shortest that may be set: what is dead is noticed and taken over within a run of some seconds.
+    pushLease: '3s',
+    pingInterval: '1s',
+  };
+  return ServerProcess.start({ name, flags, back });
+}
