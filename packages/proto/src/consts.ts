@@ -158,6 +158,8 @@ export const RETENTION_LOOK_PAUSE_MS = 5;
 export const RETENTION_FAILURE_PAUSE_MS = 5_000;
 /** Between two sweeps: a rule counts in days. */
 export const RETENTION_SWEEP_PAUSE_MS = 60 * 60 * 1000;
+/** A process that does not sweep looks that often whether it is its turn. */
+export const RETENTION_TURN_PAUSE_MS = 5_000;
 /** Conversations that a sweep is named at a time. */
 export const RETENTION_CONVERSATIONS_AT_ONCE = 200;
 /** Conversations named by one step of an enumeration of all. */
