@@ -1,4 +1,5 @@
 /** What `npm run check` looks at, in order of what a reader wants to hear first. */
+import { buildPackage } from '../client-package/build-package.js';
 import { checkImports } from '../imports/check-imports.js';
 import { baselineIsCurrent, breakingChanges, generatedIsCurrent, lintSchema } from '../schema/check-schema.js';
 import { EXCEPTIONS } from '../tidy/exceptions.js';
@@ -25,6 +26,8 @@ export const STEPS: readonly Step[] = [
     run: async () => problems(await tool('biome', ['ci', '--colors=off', '--diagnostic-level=warn', '--error-on-warnings', '.'])),
   },
   { name: 'types of what ships (tsc)', run: async () => problems(await command(process.execPath, [NATIVE_TSC, '-b'])) },
+  // Before what looks at tests: they see the types that it makes.
+  { name: 'the SDK as it is published: bundle, size, API report', run: async () => (await buildPackage(process.cwd(), false)).problems },
   {
     name: 'types of tests and tools (tsc)',
     run: async () => problems(await command(process.execPath, [NATIVE_TSC, ...CHECK_ONLY])),

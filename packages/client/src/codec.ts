@@ -1,8 +1,8 @@
 /** Frames of the subprotocol qim.v1+proto: bytes out, a closed union in. */
-import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
-import { ClientFrameSchema, type Event, type FrameError, ServerFrameSchema } from '@qim/proto/schema';
+import type { Event, FrameError, ServerFrame as WireFrame } from '@qim/proto/schema';
 import { identityFrom } from './from-wire.js';
 import type { Identity } from './types.js';
+import { decode, encode } from './wire/codec.js';
 
 export const SUBPROTOCOL = 'qim.v1+proto';
 
@@ -15,11 +15,11 @@ export type ServerFrame =
   | { readonly kind: 'unknown' };
 
 export function encodeHello(token: string, device: string): Uint8Array<ArrayBuffer> {
-  return toBinary(ClientFrameSchema, create(ClientFrameSchema, { kind: { case: 'hello', value: { token, device } } }));
+  return encode('ClientFrame', { kind: { case: 'hello', value: { token, device } } });
 }
 
 export function encodeCall(id: number, method: string, body: Uint8Array): Uint8Array<ArrayBuffer> {
-  return toBinary(ClientFrameSchema, create(ClientFrameSchema, { id: BigInt(id), kind: { case: 'call', value: { method, body } } }));
+  return encode('ClientFrame', { id: BigInt(id), kind: { case: 'call', value: { method, body } } });
 }
 
 /** Undefined: these bytes are no frame. */
@@ -27,7 +27,7 @@ export function decodeServerFrame(data: unknown): ServerFrame | undefined {
   const bytes = data instanceof ArrayBuffer ? new Uint8Array(data) : data;
   if (!(bytes instanceof Uint8Array)) return undefined;
   try {
-    const frame = fromBinary(ServerFrameSchema, bytes);
+    const frame = decode('ServerFrame', bytes) as WireFrame;
     const id = Number(frame.id);
     switch (frame.kind.case) {
       case 'welcome':

@@ -1,23 +1,19 @@
 /** What the SDK needs from outside: a socket, time and randomness. Every part may be replaced. */
 
-interface MessageHandler {
-  // Method form: the parameter may then be the environment's own, narrower event class.
-  handle(event: { readonly data: unknown }): void;
-}
-interface CloseHandler {
-  handle(event: { readonly code: number; readonly reason: string }): void;
-}
-interface PlainHandler {
-  handle(event: unknown): void;
+/** Methods, so that a handler may take the environment's own, narrower event class. */
+export interface SocketHandlers {
+  plain(event: unknown): void;
+  message(event: { readonly data: unknown }): void;
+  close(event: { readonly code: number; readonly reason: string }): void;
 }
 
 /** The part of a WebSocket that is used; the browser's and that of the package `ws` both have it. */
 export interface WebSocketLike {
   binaryType: string;
-  onopen: PlainHandler['handle'] | null;
-  onmessage: MessageHandler['handle'] | null;
-  onclose: CloseHandler['handle'] | null;
-  onerror: PlainHandler['handle'] | null;
+  onopen: SocketHandlers['plain'] | null;
+  onmessage: SocketHandlers['message'] | null;
+  onclose: SocketHandlers['close'] | null;
+  onerror: SocketHandlers['plain'] | null;
   send(data: Uint8Array<ArrayBuffer>): void;
   close(code?: number, reason?: string): void;
 }

@@ -13,8 +13,6 @@
  *   LOGGED_OUT       another tab has logged this user out
  *   TOO_OLD          an unsent message of a week ago: a retry might double it
  */
-import { Code, ConnectError } from '@connectrpc/connect';
-import { codeFromString, codeToString } from '@connectrpc/connect/protocol-connect';
 import type { FrameError } from '@qim/proto/schema';
 
 export type ClientReason =
@@ -115,18 +113,6 @@ export function invalidArgument(field: string, message: string): QimClientError 
 export function payloadTooLarge(bytesMax: number): QimClientError {
   const message = `a call must be at most ${bytesMax} bytes`;
   return new QimClientError({ code: 'invalid_argument', reason: 'PAYLOAD_TOO_LARGE', message });
-}
-
-/** For the Connect transport, whose callers expect its class; `fromConnectError` takes it back. */
-export function toConnectError(error: QimClientError): ConnectError {
-  return new ConnectError(error.message, codeFromString(error.code) ?? Code.Unknown, undefined, undefined, error);
-}
-
-export function fromConnectError(error: unknown): QimClientError {
-  if (isQimClientError(error)) return error;
-  if (error instanceof ConnectError && isQimClientError(error.cause)) return error.cause;
-  const whole = ConnectError.from(error);
-  return new QimClientError({ code: codeToString(whole.code), reason: 'BAD_ANSWER', message: whole.rawMessage, cause: error });
 }
 
 const PASSING: ReadonlySet<string> = new Set(['CONNECTION_LOST', 'CALL_TIMEOUT', 'STORE_UNAVAILABLE', 'ABORTED', 'RATE_LIMITED']);

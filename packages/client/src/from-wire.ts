@@ -1,8 +1,8 @@
 /** From the generated schema to the SDK's own values: the one place where 64-bit integers and open enums are met. */
 import { ControlKind, ConversationKind, HistoryVisibility, MessageStatus, Role } from '@qim/proto';
 import type * as wire from '@qim/proto/schema';
-import { ErrorReasonSchema } from '@qim/proto/schema';
 import { clientError } from './errors.js';
+import { ERROR_REASONS } from './gen/tables.js';
 import type { AssignableRole } from './inputs.js';
 import type * as own from './types.js';
 
@@ -107,7 +107,7 @@ function damageFrom(damaged: wire.Damaged): own.Damage {
 }
 
 function reasonName(number: number): string {
-  return ErrorReasonSchema.values.find((value) => value.number === number)?.name ?? `REASON_${number}`;
+  return ERROR_REASONS[number] ?? `REASON_${number}`;
 }
 
 function previewFrom(preview: wire.Preview): own.Preview {

@@ -2,7 +2,7 @@ export type { SentMessage } from './api/message-api.js';
 export type { Account, Client, ClientOptions, ConversationListView, OutboxView } from './client.js';
 export type { ConnectionState } from './connection.js';
 export type { ConversationListState } from './conversation-list.js';
-export type { Environment, WebSocketConstructor, WebSocketLike } from './environment.js';
+export type { Environment, SocketHandlers, WebSocketConstructor, WebSocketLike } from './environment.js';
 export { isQimClientError, QimClientError, type QimClientErrorInit } from './errors.js';
 export type { QimEvent } from './events.js';
 export type * from './inputs.js';

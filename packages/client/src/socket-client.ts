@@ -17,7 +17,6 @@ import type { ProfilesView } from './profiles.js';
 import { defaultStorage } from './storage/default-storage.js';
 import { Sync } from './sync.js';
 import type { TotalsState } from './totals.js';
-import { socketTransport } from './transport.js';
 import type * as own from './types.js';
 import type { TypingState } from './typing.js';
 import { accountName, socketUrl } from './url.js';
@@ -48,7 +47,7 @@ class SocketClient implements Client {
     this.#url = options.url;
     this.#account = options.account;
     this.#calls = new Calls(environment);
-    this.#api = apiOver(socketTransport(this.#calls), environment);
+    this.#api = apiOver(this.#calls, environment);
     this.#connection = new Connection({
       url: socketUrl(options.url),
       token: options.token,

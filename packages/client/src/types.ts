@@ -106,7 +106,8 @@ export interface ConversationFlags {
   readonly markedUnread: boolean;
 }
 
-interface ConversationCommon {
+/** What sound and damaged ones have. */
+export interface ConversationCommon {
   readonly conversationId: string;
   readonly kind: ConversationKind;
   /** '' for a direct one. */

@@ -193,6 +193,7 @@ describe('an open conversation', () => {
     await server.start();
     await until(() => open.snapshot().messages.length === 301);
     expect(seqs(open.snapshot().messages)).toEqual(server.chat.get('g_1').messages.map((message) => Number(message.conversationSeq)));
+    await until(() => server.callsOf('ReadHistory').length > 0);
     // Whether the first one held is still the first one.
     expect(server.callsOf('ReadHistory').map(({ body }) => fromBinary(ReadHistoryRequestSchema, body).limit)).toEqual([1]);
     const pages = server.callsOf('CatchUp').map(({ body }) => fromBinary(CatchUpRequestSchema, body));

@@ -1,6 +1,6 @@
-/** The typed calls, by service: generated clients in, own values out. */
-import type { Transport } from '@connectrpc/connect';
+/** The typed calls, by service: what is generated in, own values out. */
 import type { Environment } from '../environment.js';
+import type { Caller } from '../wire/service.js';
 import { ConversationApi } from './conversation-api.js';
 import { MessageApi } from './message-api.js';
 import { PeopleApi } from './people-api.js';
@@ -13,11 +13,11 @@ export interface Api {
   readonly people: PeopleApi;
 }
 
-export function apiOver(transport: Transport, environment: Environment): Api {
+export function apiOver(caller: Caller, environment: Environment): Api {
   return {
-    messages: new MessageApi(transport, environment),
-    session: new SessionApi(transport, environment),
-    conversations: new ConversationApi(transport, environment),
-    people: new PeopleApi(transport, environment),
+    messages: new MessageApi(caller, environment),
+    session: new SessionApi(caller, environment),
+    conversations: new ConversationApi(caller, environment),
+    people: new PeopleApi(caller, environment),
   };
 }

@@ -1,20 +1,19 @@
 /** Groups and their members. What is harmless to repeat is made again after a failure that may pass; the rest is not. */
-import { createClient, type Transport, type Client as TypedClient } from '@connectrpc/connect';
 import { HistoryVisibility } from '@qim/proto';
-import * as wire from '@qim/proto/schema';
 import type { Environment } from '../environment.js';
 import { conversationFrom, memberFrom, wireRole } from '../from-wire.js';
 import type { AssignableRole, CreateGroupInput, UpdateConversationInput } from '../inputs.js';
 import type { Conversation, MemberPage } from '../types.js';
+import { type Caller, type ServiceCalls, serviceOver } from '../wire/service.js';
 import { again, calling } from './wire-calls.js';
 
 export class ConversationApi {
   readonly #environment: Environment;
-  readonly #conversations: TypedClient<typeof wire.ConversationService>;
+  readonly #conversations: ServiceCalls<'ConversationService'>;
 
-  constructor(transport: Transport, environment: Environment) {
+  constructor(caller: Caller, environment: Environment) {
     this.#environment = environment;
-    this.#conversations = createClient(wire.ConversationService, transport);
+    this.#conversations = serviceOver('ConversationService', caller);
   }
 
   /** The request id is made once, so that a retry answers with the first one's group. */

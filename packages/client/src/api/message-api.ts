@@ -1,12 +1,12 @@
 /** Sending and amending. Only the setting of a reaction is made again after a failure: it is harmless to repeat. */
-import { create } from '@bufbuild/protobuf';
-import { createClient, type Transport, type Client as TypedClient } from '@connectrpc/connect';
+import type { MessageInitShape } from '@bufbuild/protobuf';
 import { ControlKind, MessageType } from '@qim/proto';
-import * as wire from '@qim/proto/schema';
+import type * as wire from '@qim/proto/schema';
 import type { Environment } from '../environment.js';
 import { messageFrom } from '../from-wire.js';
 import type { EditMessageInput, MessageRef, OutgoingContent, SendMessageInput } from '../inputs.js';
 import type { Message } from '../types.js';
+import { type Caller, type ServiceCalls, serviceOver } from '../wire/service.js';
 import { again, calling, wireInteger, wireRef } from './wire-calls.js';
 
 export interface SentMessage {
@@ -17,17 +17,18 @@ export interface SentMessage {
 
 export class MessageApi {
   readonly #environment: Environment;
-  readonly #messages: TypedClient<typeof wire.MessageService>;
+  readonly #messages: ServiceCalls<'MessageService'>;
 
-  constructor(transport: Transport, environment: Environment) {
+  constructor(caller: Caller, environment: Environment) {
     this.#environment = environment;
-    this.#messages = createClient(wire.MessageService, transport);
+    this.#messages = serviceOver('MessageService', caller);
   }
 
   /** One try; the outbox makes it again. */
   async sendOnce(input: SendMessageInput & { readonly clientMessageId: string }, timeoutMs: number): Promise<SentMessage> {
     const content: OutgoingContent = typeof input.content === 'string' ? { kind: 'text', text: input.content } : input.content;
-    const request = create(wire.SendMessageRequestSchema, {
+    const { replyTo } = input;
+    const request: MessageInitShape<typeof wire.SendMessageRequestSchema> = {
       target:
         'conversationId' in input.target
           ? { case: 'conversationId', value: input.target.conversationId }
@@ -39,12 +40,8 @@ export class MessageApi {
       mentionUserIds: [...(input.mentionUserIds ?? [])],
       mentionAll: input.mentionAll ?? false,
       readConversationSeq: wireInteger(input.readConversationSeq ?? 0, 'readConversationSeq'),
-    });
-    const { replyTo } = input;
-    if (replyTo !== undefined) {
-      const conversationSeq = wireInteger(replyTo.conversationSeq, 'replyTo');
-      request.replyTo = create(wire.ReplyToSchema, { conversationSeq, messageId: replyTo.messageId });
-    }
+      ...(replyTo && { replyTo: { conversationSeq: wireInteger(replyTo.conversationSeq, 'replyTo'), messageId: replyTo.messageId } }),
+    };
     const answer = await calling(() => this.#messages.sendMessage(request, { timeoutMs }));
     return { message: messageFrom(answer.message), duplicate: answer.duplicate };
   }
@@ -54,7 +51,7 @@ export class MessageApi {
     const body =
       typeof content === 'string'
         ? ({ case: 'text', value: content } as const)
-        : ({ case: 'content', value: create(wire.ContentSchema, { contentType: content.contentType, data: content.data }) } as const);
+        : ({ case: 'content', value: { contentType: content.contentType, data: content.data } } as const);
     const mentions = { mentionUserIds: [...(input.mentionUserIds ?? [])], mentionAll: input.mentionAll ?? false };
     const answer = await calling(() => this.#messages.editMessage({ ...wireRef(input), body, ...mentions }));
     return messageFrom(answer.message);
@@ -79,17 +76,19 @@ export class MessageApi {
   }
 }
 
+type SendBody = NonNullable<MessageInitShape<typeof wire.SendMessageRequestSchema>['body']>;
+
 const DEFAULT_TYPES = { text: MessageType.Text, data: MessageType.Custom, app: MessageType.Control } as const;
 
-function sendBody(content: OutgoingContent): wire.SendMessageRequest['body'] {
+function sendBody(content: OutgoingContent): SendBody {
   switch (content.kind) {
     case 'text':
       return { case: 'text', value: content.text };
     case 'data':
-      return { case: 'content', value: create(wire.ContentSchema, { contentType: content.contentType, data: content.data }) };
+      return { case: 'content', value: { contentType: content.contentType, data: content.data } };
     case 'app': {
       const { appType, appData } = content;
-      return { case: 'control', value: create(wire.ControlSchema, { kind: ControlKind.App, appType, appData }) };
+      return { case: 'control', value: { kind: ControlKind.App, appType, appData } };
     }
   }
 }

@@ -1,23 +1,22 @@
 /** Profiles, typing, blocking and reporting. Made again after a failure that may pass, but for a report, which would come twice. */
-import { createClient, type Transport, type Client as TypedClient } from '@connectrpc/connect';
-import * as wire from '@qim/proto/schema';
 import type { Environment } from '../environment.js';
 import { profileFrom } from '../from-wire.js';
 import type { ProfileInput, ReportInput } from '../inputs.js';
 import type { BlockedPage, Profile } from '../types.js';
+import { type Caller, type ServiceCalls, serviceOver } from '../wire/service.js';
 import { again, calling, wireRef } from './wire-calls.js';
 
 export class PeopleApi {
   readonly #environment: Environment;
-  readonly #profiles: TypedClient<typeof wire.ProfileService>;
-  readonly #events: TypedClient<typeof wire.EventService>;
-  readonly #moderation: TypedClient<typeof wire.ModerationService>;
+  readonly #profiles: ServiceCalls<'ProfileService'>;
+  readonly #events: ServiceCalls<'EventService'>;
+  readonly #moderation: ServiceCalls<'ModerationService'>;
 
-  constructor(transport: Transport, environment: Environment) {
+  constructor(caller: Caller, environment: Environment) {
     this.#environment = environment;
-    this.#profiles = createClient(wire.ProfileService, transport);
-    this.#events = createClient(wire.EventService, transport);
-    this.#moderation = createClient(wire.ModerationService, transport);
+    this.#profiles = serviceOver('ProfileService', caller);
+    this.#events = serviceOver('EventService', caller);
+    this.#moderation = serviceOver('ModerationService', caller);
   }
 
   setProfile(input: ProfileInput): Promise<Profile> {

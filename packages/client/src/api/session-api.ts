@@ -1,20 +1,20 @@
 /** What a user sees, and what he changes of his own view. All of it is harmless to repeat, and made again after a failure that may pass. */
-import { createClient, type Transport, type Client as TypedClient } from '@connectrpc/connect';
-import * as wire from '@qim/proto/schema';
+import type * as wire from '@qim/proto/schema';
 import type { Environment } from '../environment.js';
 import { invalidArgument } from '../errors.js';
 import { conversationFrom, integer, messageFrom } from '../from-wire.js';
 import type { CatchUpInput, ConversationFlagsInput, ReadHistoryInput } from '../inputs.js';
 import type { CatchUpPage, Conversation, ConversationPage, HistoryPage, ReadMark, Totals } from '../types.js';
+import { type Caller, type ServiceCalls, serviceOver } from '../wire/service.js';
 import { again, wireInteger } from './wire-calls.js';
 
 export class SessionApi {
   readonly #environment: Environment;
-  readonly #session: TypedClient<typeof wire.SessionService>;
+  readonly #session: ServiceCalls<'SessionService'>;
 
-  constructor(transport: Transport, environment: Environment) {
+  constructor(caller: Caller, environment: Environment) {
     this.#environment = environment;
-    this.#session = createClient(wire.SessionService, transport);
+    this.#session = serviceOver('SessionService', caller);
   }
 
   listConversations(pageSize: number, pageToken: string): Promise<ConversationPage> {

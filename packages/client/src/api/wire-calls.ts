@@ -1,7 +1,7 @@
 /** What all typed calls share: errors of our own, and integers that the wire can hold. */
 import { CALL_TIMEOUT_MS } from '@qim/proto';
 import type { Environment } from '../environment.js';
-import { fromConnectError, invalidArgument } from '../errors.js';
+import { asClientError, invalidArgument } from '../errors.js';
 import type { MessageRef } from '../inputs.js';
 import { retrying } from '../retry.js';
 
@@ -10,7 +10,7 @@ export async function calling<T>(run: () => Promise<T>): Promise<T> {
   try {
     return await run();
   } catch (error) {
-    throw fromConnectError(error);
+    throw asClientError(error, 'the call');
   }
 }
 

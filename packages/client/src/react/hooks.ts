@@ -1,14 +1,18 @@
 /** What a component shows. Each renders again when its value changes, and never otherwise. */
+import type {
+  Client,
+  ConnectionState,
+  ConversationListState,
+  ConversationSnapshot,
+  MembersState,
+  MembersView,
+  Observable,
+  OpenConversation,
+  OutgoingMessage,
+  Profile,
+  TotalsState,
+} from '@qim/client';
 import { useMemo, useSyncExternalStore } from 'react';
-import type { Client } from '../client.js';
-import type { ConnectionState } from '../connection.js';
-import type { ConversationListState } from '../conversation-list.js';
-import type { MembersState, MembersView } from '../members.js';
-import type { Observable } from '../observable.js';
-import type { ConversationSnapshot, OpenConversation } from '../open-conversation.js';
-import type { OutgoingMessage } from '../outbox.js';
-import type { TotalsState } from '../totals.js';
-import type { Profile } from '../types.js';
 import { useQim } from './provider.js';
 
 export function useObservable<T>(observable: Observable<T>): T {

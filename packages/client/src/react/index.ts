@@ -1,4 +1,6 @@
 export {
+  type ShownConversation,
+  type ShownMembers,
   useConnection,
   useConversation,
   useConversations,

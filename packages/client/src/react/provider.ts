@@ -1,5 +1,5 @@
+import type { Client } from '@qim/client';
 import { createContext, createElement, type ReactElement, type ReactNode, useContext } from 'react';
-import type { Client } from '../client.js';
 
 const ClientContext = createContext<Client | null>(null);
 
