@@ -32,7 +32,7 @@ import type { PushEvent } from '@qim/push';
 import type { CatchUpOutput, DamagedConversation, Explanation, ListedConversation, ListedMember, SoundConversation } from '@qim/session';
 import type { DuplicateIds } from '@qim/writer';
 
-export function wireMessage({ record, epoch }: Message): WireMessage {
+export function wireMessage({ record, epoch, reactions }: Message): WireMessage {
   const { replyTo } = record;
   return create(MessageSchema, {
     messageId: record.messageId,
@@ -52,6 +52,8 @@ export function wireMessage({ record, epoch }: Message): WireMessage {
     mentionAll: record.mentions.all,
     replyTo: replyTo && { conversationSeq: BigInt(replyTo.conversationSeq), messageId: replyTo.messageId },
     body: wireBody(record.content),
+    reactions: (reactions?.kinds ?? []).map(({ emoji, userIds }) => ({ emoji, userIds: [...userIds] })),
+    reactionsRevision: reactions?.revision ?? 0,
   });
 }
 

@@ -36,7 +36,7 @@ function counting<T extends object>(target: T, names: readonly (keyof T)[]): T {
 }
 
 function watched(store: Store): Store {
-  const messages = counting(store.messages, ['commit', 'amend']);
+  const messages = counting(store.messages, ['commit', 'amend', 'react']);
   const directory = counting(store.directory, ['raiseRead', 'setFlags', 'touch', 'join', 'leave', 'groupForRequest']);
   return { ...store, messages, directory };
 }
@@ -75,6 +75,8 @@ function bodyOf(method: string, path: string): JsonObject {
       return { conversationId: group, clientMessageId: `c${n++}`, type: 'MESSAGE_TYPE_TEXT', text: 'hi' };
     case 'MessageService/EditMessage':
       return path.startsWith('content') ? fileRef : { ...textRef, text: 'hi' };
+    case 'MessageService/SetReaction':
+      return { ...textRef, emoji: '+' };
     case 'MessageService/RecallMessage':
     case 'MessageService/DeleteMessage':
       return textRef;

@@ -48,6 +48,7 @@ describe('the API over HTTP', () => {
         mentionAll: false,
         text: 'hi',
         reactions: [],
+        reactionsRevision: 0,
       },
       duplicate: false,
     });
@@ -105,7 +106,7 @@ describe('the API over HTTP', () => {
       epoch: '1',
       amendmentCursor: '0',
       watermarkAhead: false,
-      settings: { historyVisibility: expect.any(String), onlyAdminsPost: false },
+      settings: { historyVisibility: expect.any(String), onlyAdminsPost: false, readReceipts: true },
       role: 'ROLE_MEMBER',
     };
     expect((await call(url, 'SessionService/ListConversations', alice, {})).body).toEqual({

@@ -57,7 +57,6 @@ export type MethodName = keyof typeof METHOD_ACCESS;
 
 /** What the schema names and this version does not answer yet (`unimplemented`). */
 export const UNBUILT_METHODS: ReadonlySet<MethodName> = new Set<MethodName>([
-  'qim.v1.MessageService/SetReaction',
   'qim.v1.EventService/SetTyping',
   'qim.v1.AdminService/CreateConversation',
   'qim.v1.AdminService/SendMessage',

@@ -45,6 +45,14 @@ export const MENTIONS_MAX = 100;
 /** An application's own name for its Control messages. */
 export const CONTROL_APP_TYPE_BYTES_MAX = 64;
 export const TITLE_BYTES_MAX = 256;
+/** The longest emoji, a family of eight or a flag of a region, have some 50 bytes. */
+export const REACTION_EMOJI_BYTES_MAX = 64;
+/** Different emoji on one message: more than a client shows in a row. */
+export const REACTION_KINDS_MAX = 20;
+/** Users whose names one emoji of a message keeps: past it nobody reads them. */
+export const REACTION_USERS_MAX = 100;
+/** Stored size of all reactions of one message: a page of 200 messages reads at most 3.2 MB of them. */
+export const REACTIONS_BYTES_MAX = 16 * 1024;
 
 /** What one membership change may name: it travels in one Control record and one atomic step. */
 export const MEMBERS_PER_CALL_MAX = 200;
@@ -236,7 +244,7 @@ export const PUSH_VIEWS_AT_ONCE = 256;
 export const BUS_PROCESS_ID_BYTES_MAX = 64;
 /** Users that one message between processes names: 10 000 members are spread over the channels, 64 on each by default. */
 export const BUS_USERS_PER_MESSAGE_MAX = 1_000;
-/** One event between processes: the largest record with its body, 74 KiB, and what it is about. */
+/** One event between processes: the largest record with its body, 74 KiB, its reactions, and what it is about. */
 export const BUS_PAYLOAD_BYTES_MAX = 96 * 1024;
 /** The same with its users, 65 bytes each. A larger one is not ours. */
 export const BUS_MESSAGE_BYTES_MAX = 256 * 1024;

@@ -19,6 +19,7 @@ export type CorruptReason =
   | 'recordUnexpected'
   | 'bodyMissing'
   | 'bodyUnreadable'
+  | 'reactionsUnreadable'
   | 'memberUnreadable'
   | 'wrongType'
   | 'dedupUnreadable'

@@ -106,10 +106,27 @@ export interface MessageRecord {
   readonly content: MessageContent;
 }
 
+/** One emoji, and who set it, the first one first. */
+export interface Reaction {
+  readonly emoji: string;
+  /** 1..REACTION_USERS_MAX. */
+  readonly userIds: readonly UserId[];
+}
+
+/** What is set on one message; beside its record, which a reaction leaves as it is. */
+export interface Reactions {
+  /** One more with each change; of two states of one revision of a message the greater one is the later. */
+  readonly revision: number;
+  /** 0..REACTION_KINDS_MAX, the first one first. */
+  readonly kinds: readonly Reaction[];
+}
+
 /** A record with the conversation's epoch at the time it was read: what leaves qim as a `message`. */
 export interface Message {
   readonly record: MessageRecord;
   readonly epoch: number;
+  /** Absent: nobody ever reacted, or the content was erased. */
+  readonly reactions?: Reactions | undefined;
 }
 
 /** Who calls: made by the gateway from a checked token, and by nothing else. */

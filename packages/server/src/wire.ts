@@ -124,3 +124,4 @@ function countingCommits(messages: MessageStore, metrics: Metrics): WriterDeps['
     readMembers: (tenantId, conversationId) => messages.readMembers(tenantId, conversationId),
   };
 }
+    react: (request) => messages.react(request),

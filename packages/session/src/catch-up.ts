@@ -2,7 +2,7 @@
 import { type Caller, SEQ_ZERO } from '@qim/proto';
 import type { SessionContext } from './context.js';
 import type { CatchUpInput, CatchUpOutput } from './contract.js';
-import { admitLimit } from './history.js';
+import { admitLimit, messagesOf } from './history.js';
 
 /** Cost: that of MessageStore.catchUp, and 1. @throws NotMember | InvalidArgument (limit) | CorruptRecord | UnsupportedVersion */
 export async function catchUp(context: SessionContext, { tenantId, userId }: Caller, input: CatchUpInput): Promise<CatchUpOutput> {
@@ -13,8 +13,8 @@ export async function catchUp(context: SessionContext, { tenantId, userId }: Cal
   const { records, amended, hasMore, nextAfter, nextAmendmentCursor, epoch } = page;
   return {
     reset: false,
-    messages: records.map((record) => ({ record, epoch })),
-    amended: amended.map((record) => ({ record, epoch })),
+    messages: messagesOf(records, page),
+    amended: messagesOf(amended, page),
     hasMore,
     nextAfter,
     nextAmendmentCursor,

@@ -1,5 +1,14 @@
 /** Replay of the canonical history, forward, backward, or its newest page. */
-import { type Caller, HISTORY_PAGE_SIZE_DEFAULT, HISTORY_PAGE_SIZE_MAX, invalidArgument, SEQ_ZERO } from '@qim/proto';
+import {
+  type Caller,
+  HISTORY_PAGE_SIZE_DEFAULT,
+  HISTORY_PAGE_SIZE_MAX,
+  invalidArgument,
+  type Message,
+  type MessageRecord,
+  SEQ_ZERO,
+} from '@qim/proto';
+import type { HistoryPage } from '@qim/store';
 import type { SessionContext } from './context.js';
 import type { HistoryInput, HistoryOutput } from './contract.js';
 
@@ -10,8 +19,13 @@ export async function readHistory(context: SessionContext, caller: Caller, input
   const limit = admitLimit(input.limit);
   const view = await context.directory.view(tenantId, userId, conversationId);
   const query = { tenantId, userId, conversationId, clearedSeq: view?.clearedSeq ?? SEQ_ZERO, position, limit };
-  const { records, hasMore, epoch } = await context.messages.readHistory(query);
-  return { messages: records.map((record) => ({ record, epoch })), hasMore, epoch };
+  const page = await context.messages.readHistory(query);
+  return { messages: messagesOf(page.records, page), hasMore: page.hasMore, epoch: page.epoch };
+}
+
+/** Each with its reactions. */
+export function messagesOf(records: readonly MessageRecord[], { reactions, epoch }: Pick<HistoryPage, 'reactions' | 'epoch'>): Message[] {
+  return records.map((record) => ({ record, epoch, reactions: reactions.get(record.conversationSeq) }));
 }
 
 /** 0: the default. @throws InvalidArgument */

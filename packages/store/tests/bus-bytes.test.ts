@@ -18,14 +18,17 @@ import {
   parseMessageId,
   parseTenantId,
   parseUserId,
+  REACTION_USERS_MAX,
+  REACTIONS_BYTES_MAX,
   USER_ID_BYTES_MAX,
 } from '@qim/proto';
 import { describe, expect, test } from 'vitest';
 import { decodeEnvelope, encodeEnvelope, encodeHead } from '../src/bus/envelope.js';
 import { decodeMessage, encodeMessage } from '../src/message/message-bytes.js';
+import { encodeReactions } from '../src/message/reactions.js';
 
 const TENANT = parseTenantId(2 ** 32 - 1);
-const USERS = ['alice', 'böb', 'c'.repeat(USER_ID_BYTES_MAX)].map(parseUserId);
+const USERS = ['alice', 'böb', 'c'.repeat(USER_ID_BYTES_MAX)].map((id) => parseUserId(id));
 const PAYLOAD = Uint8Array.from({ length: 300 }, (_, n) => n % 256);
 const envelope = (users = USERS, processId = 'one', payload = PAYLOAD) => encodeEnvelope(encodeHead(processId, TENANT, users), payload);
 const many = (count: number) => Array.from({ length: count }, (_, n) => parseUserId(String(n).padStart(USER_ID_BYTES_MAX, 'x')));
@@ -101,7 +104,8 @@ describe('a message', () => {
 
   test('is read as it was written, with its body inside and apart, and when it is erased', () => {
     const erased = message({ status: MessageStatus.Recalled, content: { kind: 'none' }, mentions: { userIds: [], all: false } });
-    for (const one of [message(), apart, erased]) expect(decodeMessage(encodeMessage(one))).toEqual(one);
+    const reacted = { ...message(), reactions: { revision: 4, kinds: [{ emoji: '\u{1F44D}', userIds: USERS }] } };
+    for (const one of [message(), apart, erased, reacted]) expect(decodeMessage(encodeMessage(one))).toEqual(one);
   });
 
   test('that is cut anywhere, or has a byte more, is none', () => {
@@ -120,6 +124,10 @@ describe('a message', () => {
   test('of the largest kind fits the bound of what travels', () => {
     const content = { kind: 'data', contentType: 't'.repeat(CONTENT_TYPE_CHARS_MAX), data: new Uint8Array(CONTENT_BYTES_MAX) } as const;
     const largest = message({ content, mentions: { userIds: many(MENTIONS_MAX), all: true } });
-    expect(encodeMessage(largest).length).toBeLessThan(BUS_PAYLOAD_BYTES_MAX - 1_024);
+    const userIds = many(REACTION_USERS_MAX);
+    const kinds = [0, 1].map((n) => ({ emoji: String(n), userIds }));
+    const reactions = { revision: 1, kinds: [...kinds, { emoji: 'last', userIds: userIds.slice(0, 50) }] };
+    expect(encodeReactions(largest.record.messageId, reactions).length).toBeGreaterThan(REACTIONS_BYTES_MAX - 1_024);
+    expect(encodeMessage({ ...largest, reactions }).length).toBeLessThan(BUS_PAYLOAD_BYTES_MAX - 1_024);
   });
 });

@@ -76,6 +76,7 @@ const OWN: Readonly<Record<string, Answers>> = {
   'index, a score of -1 in the middle': as('told', 'told', 'right', 'right', 'right'),
   'index, a score of 0.5 on the first': READ_BY_COMMIT,
   'bodies of a wrong type': as('right', 'told', 'told', 'right', 'told'),
+  'reactions of a wrong type': as('right', 'told', 'told', 'right', 'told'),
 };
 
 export function ownKinds(own: readonly OwnDamage[]): Kind[] {
@@ -150,6 +151,40 @@ export const INDEX_KINDS: readonly Kind[] = [
     Buffer.concat([memberBytes(3), Buffer.alloc(1)]),
   ),
   index('index, a member of 9 bytes at the end', READ_BY_COMMIT, Buffer.concat([memberBytes(8), Buffer.alloc(1)])),
+];
+
+async function react({ bob }: MatrixStage, { chat }: Scene, at: number): Promise<void> {
+  await chat.messages.react({ actor: bob, target: await chat.record(at), emoji: '\u{1F44D}', on: true });
+}
+
+/** A list reads none. */
+const OLD_REACTIONS = as('right', 'told', 'told', 'right', 'right');
+
+export const REACTION_KINDS: readonly Kind[] = [
+  kind('reactions, a bit flipped', 3, OLD_REACTIONS, async (stage, scene) => {
+    await react(stage, scene, 3);
+    const bytes = await stage.tamper.reactions(scene.chat, seq(3));
+    bytes[bytes.length - 1] = (bytes[bytes.length - 1] ?? 0) ^ 1;
+    await stage.tamper.setReactions(scene.chat, seq(3), bytes);
+  }),
+  kind('reactions empty', 3, OLD_REACTIONS, async (stage, scene) => {
+    await react(stage, scene, 3);
+    await stage.tamper.setReactions(scene.chat, seq(3), new Uint8Array(0));
+  }),
+  kind('reactions of another message', 3, OLD_REACTIONS, async (stage, scene) => {
+    await react(stage, scene, 4);
+    await stage.tamper.setReactions(scene.chat, seq(3), await stage.tamper.reactions(scene.chat, seq(4)));
+  }),
+  kind(
+    'reactions left over where no record is',
+    3,
+    UNTOUCHED,
+    async (stage, scene) => {
+      await react(stage, scene, 8);
+      await stage.tamper.setReactions(scene.chat, seq(6), await stage.tamper.reactions(scene.chat, seq(8)));
+    },
+    'nobody reads what stands beside no record; the verifier does',
+  ),
 ];
 
 const STALE = as('right', 'right', 'right', 'right', 'right', 'stale');

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { OpenedBackend } from '../src/testing/conformance/backend.js';
 import type { DamageKind } from '../src/testing/damage-kinds.js';
 import { isNoticed, type Kind, MatrixStage } from './damage-matrix.js';
-import { INDEX_KINDS, namedKinds, OTHER_KINDS, ownKinds, RECORD_KINDS } from './damage-matrix-kinds.js';
+import { INDEX_KINDS, namedKinds, OTHER_KINDS, ownKinds, REACTION_KINDS, RECORD_KINDS } from './damage-matrix-kinds.js';
 import { SWEEPS, sweep } from './damage-matrix-sweeps.js';
 import { USER_KINDS } from './damage-matrix-user.js';
 import type { Tamper } from './tamper.js';
@@ -55,7 +55,7 @@ export function damageMatrix({ name, damageKinds, own, open }: MatrixBackend): v
       });
     }
 
-    const kinds = [...namedKinds(damageKinds), ...RECORD_KINDS, ...INDEX_KINDS, ...OTHER_KINDS];
+    const kinds = [...namedKinds(damageKinds), ...RECORD_KINDS, ...INDEX_KINDS, ...REACTION_KINDS, ...OTHER_KINDS];
     test.each(kinds.map((kind) => [kind.what, kind] as const))('%s: each call is right or says so', (_, kind) => meets(kind));
 
     test.each(own)('%s: each call is right or says so', async (what) => {

@@ -17,6 +17,7 @@ damageMatrix({
     'members of a wrong type',
     'records of a wrong type',
     'bodies of a wrong type',
+    'reactions of a wrong type',
   ],
   async open() {
     const backend = await RedisBackend.open();

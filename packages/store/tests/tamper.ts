@@ -31,6 +31,8 @@ export interface Tamper {
   setDedup(request: CommitRequest, bytes: Uint8Array | undefined): Promise<void>;
   /** The one entry of a record that was amended once. */
   setAmendment(place: Place, seq: ConversationSeq, member: Uint8Array | undefined): Promise<void>;
+  reactions(place: Place, seq: ConversationSeq): Promise<Uint8Array>;
+  setReactions(place: Place, seq: ConversationSeq, bytes: Uint8Array | undefined): Promise<void>;
   setReadMark(place: Place, userId: UserId, text: string | undefined): Promise<void>;
   setView(place: Place, userId: UserId, text: string | undefined): Promise<void>;
   setListed(place: Place, userId: UserId, listed: boolean): Promise<void>;
@@ -73,6 +75,8 @@ export async function tamperEmbedded(folder: string, nowMs: () => number): Promi
       const number = counterFrom(get(own.amendmentOf(seq)));
       await put(own.amendment(number), member);
     },
+    reactions: async (place, seq) => found(get(keys(place).reactions(seq)), 'value'),
+    setReactions: (place, seq, bytes) => put(keys(place).reactions(seq), bytes),
     setReadMark: (place, userId, text) => put(user(place, userId).readMark(place.conversationId), textOr(text)),
     setView: (place, userId, text) => put(user(place, userId).view(place.conversationId), textOr(text)),
     async setListed(place, userId, listed) {
@@ -135,6 +139,8 @@ export async function tamperRedis(url: string, nowMs: () => Promise<number>): Pr
       await raw.zRem(key, packed);
       if (member !== undefined) await raw.zAdd(key, { score: Number(score), value: Buffer.from(member) });
     },
+    reactions: (place, seq) => read(keys(place).reactions, String(seq), 'value'),
+    setReactions: (place, seq, bytes) => field(keys(place).reactions, String(seq), bytes),
     setReadMark: (place, userId, text) => field(user(place, userId).read, place.conversationId, text),
     setView: (place, userId, text) => field(user(place, userId).view, place.conversationId, text),
     async setListed(place, userId, listed) {
@@ -174,6 +180,7 @@ function wrongTypes(raw: RawClient, keys: (place: Place) => ReturnType<KeySpace[
     members: (place: Place) => keys(place).members,
     records: (place: Place) => keys(place).records(0),
     bodies: (place: Place) => keys(place).bodies(0),
+    reactions: (place: Place) => keys(place).reactions,
   };
   return Object.entries(parts).map(([what, key]) => ({
     what: `${what} of a wrong type`,

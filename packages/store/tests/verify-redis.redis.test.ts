@@ -48,6 +48,7 @@ describe('a key of another type', () => {
     ['records', () => keys().records(0), ['recordMissing@1', 'recordMissing@2', 'recordMissing@3']],
     ['bodies', () => keys().bodies(0), []],
     ['amendments', () => keys().amendments, []],
+    ['reactions', () => keys().reactions, []],
   ] as const)('of %s is put aside, and what it hid is mended', async (_, keyOf, then) => {
     await raw.sendCommand(['DEL', keyOf()]);
     await raw.sendCommand(['RPUSH', keyOf(), 'a', 'b']);

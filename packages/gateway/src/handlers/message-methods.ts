@@ -7,7 +7,7 @@ import { type Method, method } from '../method.js';
 import { wireDuplicate, wireMessage } from '../to-wire.js';
 
 export function messageMethods(writer: Writer): readonly Method[] {
-  const { sendMessage, editMessage, recallMessage, deleteMessage } = MessageService.method;
+  const { sendMessage, editMessage, recallMessage, deleteMessage, setReaction } = MessageService.method;
   return [
     method(sendMessage, async ({ caller }, request) => {
       const { message, duplicate } = await writer.sendMessage(caller, sendInput(request));
@@ -16,6 +16,10 @@ export function messageMethods(writer: Writer): readonly Method[] {
     method(editMessage, async ({ caller }, request) => answer(await writer.editMessage(caller, editInput(request)))),
     method(recallMessage, async ({ caller }, request) => answer(await writer.recallMessage(caller, targetRef(request)))),
     method(deleteMessage, async ({ caller }, request) => answer(await writer.deleteMessage(caller, targetRef(request)))),
+    method(setReaction, async ({ caller }, request) => {
+      const { emoji, on } = request;
+      return answer(await writer.setReaction(caller, { ...targetRef(request), emoji, on }));
+    }),
   ];
 }
 

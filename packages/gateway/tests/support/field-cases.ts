@@ -18,6 +18,10 @@ import {
   DISPLAY_NAME_BYTES_MAX,
   AVATAR_URL_BYTES_MAX,
   MEMBERS_PER_CALL_MAX,
+  PROFILES_PER_CALL_MAX,
+  REACTION_EMOJI_BYTES_MAX,
+  REPORT_COMMENT_BYTES_MAX,
+  REPORTS_PAGE_SIZE_MAX,
   MENTIONS_MAX,
   MESSAGE_TYPE_MAX,
   PAGE_TOKEN_CHARS_MAX,
@@ -260,6 +264,7 @@ export const FIELD_CASES: Readonly<Record<string, readonly FieldCase[]>> = {
   ],
   'SessionService/GetConversation': [conversationId, flag('explain')],
   'SessionService/MarkRead': [conversationId, seq('readConversationSeq')],
+  'MessageService/SetReaction': [...ref, idCase('emoji', REACTION_EMOJI_BYTES_MAX), flag('on')],
   'SessionService/ReadHistory': [
     conversationId,
     seq('afterSeq'),

@@ -6,7 +6,7 @@ import type { CatchUpPage, CatchUpQuery } from '../message/message-store.js';
 import { PageBudget } from '../message/page-budget.js';
 import { ConversationReads } from './conversation-reads.js';
 import type { Snapshot } from './environment.js';
-import { needed, refuseDamagedEnd, takeAfter } from './history.js';
+import { needed, PageOfRecords, refuseDamagedEnd, takeAfter } from './history.js';
 
 /** @throws NotMember | CorruptRecord | UnsupportedVersion */
 export function readCatchUpPage(snapshot: Snapshot, query: CatchUpQuery): CatchUpPage {
@@ -20,14 +20,16 @@ export function readCatchUpPage(snapshot: Snapshot, query: CatchUpQuery): CatchU
   const visibility = parseConversationSeq(Math.max(member.visibleFrom - 1, query.clearedSeq));
   const budget = new PageBudget();
   const from = parseConversationSeq(Math.max(query.after, visibility));
-  const { records, hasMore } = takeAfter(reads, facts, from, query.limit, budget);
+  const { records, reactions, hasMore } = takeAfter(reads, facts, from, query.limit, budget);
   const amendments = new AmendmentPage(query, facts, visibility, amendmentsPast(reads, query));
-  const amended = budget.takeFrom(amendments.wanted.map(({ sequence }) => needed(reads, sequence)));
-  const next = amendments.after(amended.length);
+  const amended = new PageOfRecords(reads, budget);
+  for (const { sequence } of amendments.wanted) if (!amended.take(needed(reads, sequence))) break;
+  const next = amendments.after(amended.records.length);
   return {
     kind: 'page',
     records,
-    amended,
+    amended: amended.records,
+    reactions: new Map([...reactions, ...amended.reactions]),
     hasMore: hasMore || next.more,
     nextAfter: records.at(-1)?.conversationSeq ?? query.after,
     nextAmendmentCursor: next.cursor,

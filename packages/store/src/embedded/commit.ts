@@ -116,7 +116,7 @@ function rememberedMessage(reads: ConversationReads, { conversationSeq, messageI
   if (record === undefined) throw reads.damage('recordMissing', conversationSeq);
   if (!reads.hasIndexMember(conversationSeq)) throw reads.damage('indexMissing', conversationSeq);
   if (record.messageId !== messageId) throw reads.damage('dedupUnreadable', conversationSeq);
-  return { record, epoch: facts.epoch };
+  return reads.messageOf(record, facts.epoch);
 }
 
 /** Undefined: there are none. Whoever has no member entry and makes nothing is told no more, whatever they look like. */

@@ -7,6 +7,7 @@ import {
   type Message,
   type MessageRecord,
   notMember,
+  type Reactions,
   type TenantId,
   type UserId,
 } from '@qim/proto';
@@ -14,6 +15,7 @@ import { corrupt } from '../errors.js';
 import { sequenceFromBytes } from '../message/bytes.js';
 import { decodeRecord } from '../message/codec.js';
 import { parseMember, type StoredFacts } from '../message/facts.js';
+import { decodeReactions } from '../message/reactions.js';
 import type { MemberEntry } from '../message/summary.js';
 import type { Snapshot } from './environment.js';
 import { ConversationKeys, everythingUnder, justAfter, type KeyRange, userIdFrom } from './keys.js';
@@ -170,9 +172,15 @@ export class ConversationReads {
     return asked ? record : 'recordMismatch';
   }
 
-  message(seq: ConversationSeq, epoch: number): Message | undefined {
-    const record = this.record(seq);
-    return record && { record, epoch };
+  /** Of a record that was read; undefined: it has none. */
+  reactions(record: MessageRecord): Reactions | undefined {
+    const reactions = decodeReactions(record, this.#snapshot.get(this.keys.reactions(record.conversationSeq)));
+    if (typeof reactions === 'string') throw this.damage(reactions, record.conversationSeq);
+    return reactions;
+  }
+
+  messageOf(record: MessageRecord, epoch: number): Message {
+    return { record, epoch, reactions: this.reactions(record) };
   }
 
   /** @throws CorruptRecord (indexMemberInvalid) */

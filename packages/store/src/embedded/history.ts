@@ -2,7 +2,15 @@
  * One page of history from one snapshot, with its chain checked on both sides: what lies between the page and the
  * position that was asked for, and between its records, is a hole and not a loss.
  */
-import { assert, type ConversationSeq, HISTORY_PAGE_SIZE_MAX, type MessageRecord, parseConversationSeq, SEQ_ZERO } from '@qim/proto';
+import {
+  assert,
+  type ConversationSeq,
+  HISTORY_PAGE_SIZE_MAX,
+  type MessageRecord,
+  parseConversationSeq,
+  type Reactions,
+  SEQ_ZERO,
+} from '@qim/proto';
 import { sequenceFromBytes } from '../message/bytes.js';
 import { Chain, chainFloor } from '../message/chain.js';
 import { decodeHeader } from '../message/codec.js';
@@ -29,7 +37,7 @@ export function readHistoryPage(snapshot: Snapshot, query: HistoryQuery): Histor
   return { ...taken, epoch: facts.epoch };
 }
 
-type Taken = Pick<HistoryPage, 'records' | 'hasMore'>;
+type Taken = Pick<HistoryPage, 'records' | 'reactions' | 'hasMore'>;
 
 /** The newest member is what the facts say, or the index has lost its end. */
 export function refuseDamagedEnd(reads: ConversationReads, facts: StoredFacts): void {
@@ -48,14 +56,36 @@ export function takeAfter(
 ): Taken {
   const sequences = reads.membersAfter(position, limit + 1).map((member) => reads.sequenceOf(member));
   const chain = new Chain(chainFloor(position, facts.retainedFrom));
-  const records: MessageRecord[] = [];
+  const page = new PageOfRecords(reads, budget);
   for (const seq of sequences.slice(0, limit)) {
     const record = needed(reads, seq);
     if (!chain.follows(seq, record.prevSequence)) throw reads.damage('chainBroken', seq);
-    if (!budget.take(record)) break;
-    records.push(record);
+    if (!page.take(record)) break;
   }
-  return { records, hasMore: records.length < sequences.length };
+  const { records, reactions } = page;
+  return { records, reactions, hasMore: records.length < sequences.length };
+}
+
+/** What fits the budget, in the order in which it is taken. */
+export class PageOfRecords {
+  readonly records: MessageRecord[] = [];
+  readonly reactions = new Map<ConversationSeq, Reactions>();
+  readonly #reads: ConversationReads;
+  readonly #budget: PageBudget;
+
+  constructor(reads: ConversationReads, budget: PageBudget) {
+    this.#reads = reads;
+    this.#budget = budget;
+  }
+
+  /** False: it does not fit, and nothing after it does. */
+  take(record: MessageRecord): boolean {
+    const reactions = this.#reads.reactions(record);
+    if (!this.#budget.take(record, reactions)) return false;
+    this.records.push(record);
+    if (reactions !== undefined) this.reactions.set(record.conversationSeq, reactions);
+    return true;
+  }
 }
 
 /** `before` undefined: from the end. */
@@ -71,8 +101,7 @@ function takeBefore(
   const floor = chainFloor(visibility, facts.retainedFrom);
   // What the record above says is the one before it.
   let expected = before === undefined ? undefined : prevSequenceAt(reads, before);
-  const budget = new PageBudget();
-  const records: MessageRecord[] = [];
+  const page = new PageOfRecords(reads, new PageBudget());
   for (const [i, seq] of sequences.slice(0, limit).entries()) {
     if (expected !== undefined && expected !== seq) throw reads.damage('chainBroken', expected);
     const record = needed(reads, seq);
@@ -80,11 +109,11 @@ function takeBefore(
     const linked = next === undefined ? record.prevSequence <= floor : record.prevSequence === next;
     if (!linked) throw reads.damage('chainBroken', seq);
     expected = record.prevSequence;
-    if (!budget.take(record)) break;
-    records.push(record);
+    if (!page.take(record)) break;
   }
   if (sequences.length === 0 && expected !== undefined && expected > floor) throw reads.damage('chainBroken', expected);
-  return { records: records.toReversed(), hasMore: records.length < sequences.length };
+  const { records, reactions } = page;
+  return { records: records.toReversed(), reactions: new Map([...reactions].reverse()), hasMore: records.length < sequences.length };
 }
 
 /** What the first record at or past `position` names as the one before it; undefined when that cannot be told. */

@@ -31,6 +31,7 @@ export const Table = {
   Amendment: 'a',
   /** By sequence: which amendment number. */
   AmendmentOf: 'n',
+  Reaction: 'e',
   Dedup: 'd',
   Outbox: 'o',
   Poison: 'p',
@@ -166,6 +167,11 @@ export class ConversationKeys {
 
   amendmentOf(seq: ConversationSeq): Buffer {
     return withNumber(prefix(Table.AmendmentOf, this.#ids), seq);
+  }
+
+  /** Of the message with this sequence. */
+  reactions(seq: ConversationSeq): Buffer {
+    return withNumber(prefix(Table.Reaction, this.#ids), seq);
   }
 
   dedup(week: number, sender: UserId, clientMessageId: ClientMessageId): Buffer {

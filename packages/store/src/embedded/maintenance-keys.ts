@@ -19,6 +19,7 @@ export type ConversationTable =
   | typeof Table.Member
   | typeof Table.Amendment
   | typeof Table.AmendmentOf
+  | typeof Table.Reaction
   | typeof QUARANTINE_TABLE;
 export type UserTable = typeof Table.View | typeof Table.List | typeof Table.ListedAt | typeof Table.ReadMark;
 

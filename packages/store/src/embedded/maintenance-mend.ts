@@ -78,6 +78,8 @@ function conversationWrites(snapshot: Snapshot, place: ConversationPlace, keys: 
       ];
     case 'dropAmendment':
       return withoutAmendment(snapshot, keys, change.sequence);
+    case 'reactions':
+      return [{ key: keys.reactions(change.sequence), value: change.value }];
     case 'aside':
       return [{ key: quarantineKey(place, change.item.id), value: encodeQuarantined(change.item) }];
   }

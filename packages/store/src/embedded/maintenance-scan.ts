@@ -12,6 +12,7 @@ import type {
   StoredAmendment,
   StoredDedup,
   StoredMember,
+  StoredReactions,
   StoredRow,
 } from '../verify/scanner.js';
 import type { Environment, Snapshot } from './environment.js';
@@ -126,6 +127,21 @@ export class EmbeddedConversationScan implements ConversationScan {
     const named = number === undefined ? undefined : snapshot.get(this.#keys.amendment(number));
     const agrees = sequence !== undefined && named !== undefined && sequenceFromBytes(named) === sequence;
     return { slot: slotOf('amendment', key), sequence, number, agrees, raw: value };
+  }
+
+  async *reactions(): AsyncGenerator<readonly StoredReactions[]> {
+    const range = this.#range(Table.Reaction);
+    for await (const entries of this.#entries(range)) {
+      yield entries.map(({ key, value }) => ({
+        slot: slotOf('reaction', key),
+        sequence: sequenceFromBytes(restOf(key, range)),
+        raw: value,
+      }));
+    }
+  }
+
+  async haveReactions(sequences: readonly ConversationSeq[]): Promise<readonly boolean[]> {
+    return this.#environment.read((snapshot) => sequences.map((sequence) => snapshot.get(this.#keys.reactions(sequence)) !== undefined));
   }
 
   async *dedup(): AsyncGenerator<readonly StoredDedup[]> {

@@ -15,7 +15,15 @@ import {
   wholeTable,
 } from './maintenance-keys.js';
 
-const PARTS: readonly ConversationTable[] = [Table.Index, Table.Record, Table.Body, Table.Member, Table.Amendment, Table.AmendmentOf];
+const PARTS: readonly ConversationTable[] = [
+  Table.Index,
+  Table.Record,
+  Table.Body,
+  Table.Member,
+  Table.Amendment,
+  Table.AmendmentOf,
+  Table.Reaction,
+];
 const CONVERSATION_TABLES = [Table.Facts, ...PARTS, Table.Dedup] as const;
 const USER_TABLES: readonly UserTable[] = [Table.View, Table.ListedAt, Table.List, Table.ReadMark];
 

@@ -25,13 +25,14 @@ import type {
   HistoryPage,
   HistoryQuery,
   MessageStore,
+  ReactRequest,
   RetentionOutcome,
   RetentionPolicy,
 } from '../message/message-store.js';
 import { readingScope } from '../message/summaries.js';
 import type { ConversationReading, ConversationState, ConversationSummary, MemberEntry } from '../message/summary.js';
 import type { StoreObserver } from '../store.js';
-import { planAmend } from './amend.js';
+import { planAmend, planReaction } from './amend.js';
 import { readCatchUpPage } from './catch-up.js';
 import { planCommit, prepareCommit } from './commit.js';
 import { ConversationReads } from './conversation-reads.js';
@@ -95,6 +96,15 @@ export class EmbeddedMessageStore implements MessageStore {
     return outcome;
   }
 
+  async react(request: ReactRequest): Promise<AmendOutcome> {
+    const { environment, now, faults, committed } = this.#options;
+    const outcome = await this.#watched(() =>
+      environment.write('react', (snapshot) => planReaction(snapshot, request, now(), PARTITION), faults),
+    );
+    if (outcome.kind === 'amended') committed();
+    return outcome;
+  }
+
   readMessages(
     tenantId: TenantId,
     conversationId: ConversationId,
@@ -112,7 +122,7 @@ export class EmbeddedMessageStore implements MessageStore {
         if (facts === undefined) throw reads.damage('factsMissing');
         if (record === undefined) throw reads.damage('recordMissing', seq);
         if (!indexed) throw reads.damage('indexMissing', seq);
-        return { record, epoch: facts.epoch };
+        return reads.messageOf(record, facts.epoch);
       });
     });
   }

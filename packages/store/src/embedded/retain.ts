@@ -5,10 +5,11 @@ import type { StoredFacts } from '../message/facts.js';
 import type { RetentionOutcome, RetentionPolicy } from '../message/message-store.js';
 import { expiredRecord, isErased } from '../message/record.js';
 import { type DatedRecord, planRemoval, RETENTION_LOOK_MAX, type Removal } from '../message/retention.js';
+import { amendmentWrites } from './amend.js';
 import { ConversationReads } from './conversation-reads.js';
 import type { Plan, Snapshot, Write } from './environment.js';
 import { outboxWrites } from './outbox.js';
-import { counterFrom, counterValue, encodeFacts } from './values.js';
+import { counterFrom, encodeFacts } from './values.js';
 
 export interface Retention {
   readonly tenantId: TenantId;
@@ -72,6 +73,7 @@ function removalWrites(snapshot: Snapshot, { keys }: ConversationReads, seq: Con
     { key: keys.index(seq), value: undefined },
     { key: keys.record(seq), value: undefined },
     { key: keys.body(seq), value: undefined },
+    { key: keys.reactions(seq), value: undefined },
     ...(number > 0
       ? [
           { key: keys.amendment(number), value: undefined },
@@ -106,14 +108,12 @@ function planExpiry(
   if (isErased(target.status)) return undefined;
   const { keys, tenantId, conversationId } = reads;
   const amendmentNumber = facts.amendmentNumber + 1;
-  const before = counterFrom(snapshot.get(keys.amendmentOf(newest)));
   const { record } = encodeRecord(expiredRecord(target, now));
   const writes = [
     { key: keys.record(newest), value: record },
     { key: keys.body(newest), value: undefined },
-    ...(before > 0 ? [{ key: keys.amendment(before), value: undefined }] : []),
-    { key: keys.amendment(amendmentNumber), value: counterValue(newest) },
-    { key: keys.amendmentOf(newest), value: counterValue(amendmentNumber) },
+    { key: keys.reactions(newest), value: undefined },
+    ...amendmentWrites(snapshot, keys, newest, amendmentNumber),
     ...outboxWrites(snapshot, partition, { kind: 'amended', tenantId, conversationId, conversationSeq: newest, atMs: now }),
   ];
   return { facts: { ...facts, amendmentNumber }, writes, unreadable: false };

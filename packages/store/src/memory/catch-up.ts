@@ -1,7 +1,8 @@
 /** Catch-up of the reference model. */
 import { assert, HISTORY_PAGE_SIZE_MAX, type MessageRecord, notMember } from '@qim/proto';
 import type { CatchUpPage, CatchUpQuery } from '../message/message-store.js';
-import { contentBytes, pageIsFull, pageLength } from './page-length.js';
+import { reactionsOf } from './amend.js';
+import { messageBytes, pageIsFull, pageLength } from './page-length.js';
 import type { MemoryConversation, MemoryState } from './state.js';
 
 export function catchUp(state: MemoryState, query: CatchUpQuery): CatchUpPage {
@@ -17,13 +18,14 @@ export function catchUp(state: MemoryState, query: CatchUpQuery): CatchUpPage {
   const following = [...conversation.records.values()].filter(
     ({ conversationSeq }) => conversationSeq > query.after && conversationSeq > visibility,
   );
-  const records = following.slice(0, pageLength(following, query.limit));
-  const used = records.reduce((bytes, { content }) => bytes + contentBytes(content), 0);
+  const records = following.slice(0, pageLength(conversation, following, query.limit));
+  const used = records.reduce((bytes, record) => bytes + messageBytes(conversation, record), 0);
   const amended = amendedSince(conversation, query, Math.max(visibility, retainedFrom - 1), records.length > 0 ? used : undefined);
   return {
     kind: 'page',
     records,
     amended: amended.records,
+    reactions: reactionsOf(conversation, [...records, ...amended.records]),
     hasMore: records.length < following.length || amended.more,
     nextAfter: records.at(-1)?.conversationSeq ?? query.after,
     nextAmendmentCursor: amended.cursor,
@@ -32,7 +34,8 @@ export function catchUp(state: MemoryState, query: CatchUpQuery): CatchUpPage {
 }
 
 /** `used`: bytes of the page that are taken; undefined: there is nothing on it yet. */
-function amendedSince({ records, amendments, facts }: MemoryConversation, query: CatchUpQuery, floor: number, used: number | undefined) {
+function amendedSince(conversation: MemoryConversation, query: CatchUpQuery, floor: number, used: number | undefined) {
+  const { records, amendments, facts } = conversation;
   const told: MessageRecord[] = [];
   const everything = { cursor: facts.amendmentNumber, more: false };
   if (query.after <= floor) return { records: told, ...everything };
@@ -42,7 +45,7 @@ function amendedSince({ records, amendments, facts }: MemoryConversation, query:
     const record = records.get(sequence);
     if (i === query.limit) return { records: told, cursor, more: true };
     if (record !== undefined && sequence > floor && sequence <= query.after) {
-      bytes = (bytes ?? 0) + contentBytes(record.content);
+      bytes = (bytes ?? 0) + messageBytes(conversation, record);
       if (pageIsFull(bytes, told.length > 0 || used !== undefined)) return { records: told, cursor, more: true };
       told.push(record);
     }

@@ -1,4 +1,4 @@
-/** The commit and amend steps of the reference model: every check first, then every write, without an await between. */
+/** The commit step of the reference model: every check first, then every write, without an await between. */
 import {
   ConversationKind,
   type ConversationSeq,
@@ -16,10 +16,11 @@ import { aborted, idempotencyConflict } from '../errors.js';
 import { sameFingerprint } from '../message/dedup-entry.js';
 import { initialFacts } from '../message/facts.js';
 import { requestFingerprint } from '../message/fingerprint.js';
-import type { AmendOutcome, AmendRequest, CommitOutcome, CommitRequest, NewConversation } from '../message/message-store.js';
-import { amendedRecord, changesNothing, committedRecord } from '../message/record.js';
+import type { CommitOutcome, CommitRequest, NewConversation } from '../message/message-store.js';
+import { committedRecord } from '../message/record.js';
 import type { MemberEntry } from '../message/summary.js';
 import { outboxKind } from '../outbox/outbox.js';
+import { messageAt } from './amend.js';
 import { applyChange, checkChange } from './commit-change.js';
 import type { MemoryConversation, MemoryState } from './state.js';
 
@@ -84,7 +85,7 @@ function findDuplicate(state: MemoryState, conversation: MemoryConversation, req
   if (!sameFingerprint(entry.fingerprint, requestFingerprint(request))) throw idempotencyConflict();
   const record = conversation.members.has(request.sender.userId) ? conversation.records.get(entry.conversationSeq) : undefined;
   const { conversationSeq, messageId, activityId, committedAtMs } = entry;
-  const message: Message | undefined = record && { record, epoch: conversation.facts.epoch };
+  const message: Message | undefined = record && messageAt(conversation, record);
   return { duplicate: true, conversationSeq, messageId, activityId, committedAtMs, created: false, message };
 }
 
@@ -98,6 +99,7 @@ function newConversation({ kind, title, settings, members }: NewConversation): M
     records: new Map(),
     dedup: new Map(),
     amendments: new Map(),
+    reactions: new Map(),
   };
 }
 
@@ -108,25 +110,6 @@ function checkAdmission(conversation: MemoryConversation, request: CommitRequest
   const needs = request.needs === 'post' ? (onlyAdminsPost ? 'admin' : 'member') : request.needs;
   const least = { member: Role.Member, admin: Role.Admin, owner: Role.Owner }[needs];
   if (member.role < least) throw forbidden(needs);
-}
-
-export function amend(state: MemoryState, request: AmendRequest): AmendOutcome {
-  const { tenantId, conversationId, conversationSeq, activityId } = request.target;
-  const conversation = state.conversation(tenantId, conversationId);
-  const actor = conversation?.members.get(request.actor);
-  if (conversation === undefined || actor === undefined) throw notMember();
-  if (request.needs === 'admin' && actor.role < Role.Admin) throw forbidden('admin');
-  const { facts } = conversation;
-  const target = conversation.records.get(conversationSeq);
-  if (target?.activityId !== activityId) return { kind: 'changed' };
-  if (changesNothing(request)) return { kind: 'amended', message: { record: target, epoch: facts.epoch } };
-
-  const record = amendedRecord({ ...request, target }, state.now());
-  conversation.records.set(conversationSeq, record);
-  conversation.facts = { ...facts, amendmentNumber: facts.amendmentNumber + 1 };
-  conversation.amendments.set(conversationSeq, conversation.facts.amendmentNumber);
-  state.addEntry({ kind: 'amended', tenantId, conversationId, conversationSeq });
-  return { kind: 'amended', message: { record, epoch: facts.epoch } };
 }
 
 /** Leaves a hole after the newest record. */

@@ -17,8 +17,9 @@ import { corrupt } from '../errors.js';
 import type { HistoryPage, HistoryQuery, MessageStore } from '../message/message-store.js';
 import type { ConversationReading, ConversationState, Preview } from '../message/summary.js';
 import type { StoreObserver } from '../store.js';
+import { amend, messageAt, react, reactionsOf } from './amend.js';
 import { catchUp } from './catch-up.js';
-import { amend, commit } from './commit.js';
+import { commit } from './commit.js';
 import { pageLength } from './page-length.js';
 import { retain } from './retain.js';
 import type { MemoryConversation, MemoryState } from './state.js';
@@ -35,11 +36,12 @@ export function memoryMessageStore(state: MemoryState, observer: StoreObserver):
   return {
     commit: async (request) => commit(state, request),
     amend: async (request) => amend(state, request),
+    react: async (request) => react(state, request),
     async readMessages(tenantId, conversationId, sequences) {
       const conversation = state.conversation(tenantId, conversationId);
       return sequences.map((sequence) => {
         const record = conversation?.records.get(sequence);
-        return record && conversation && { record, epoch: conversation.facts.epoch };
+        return record && conversation && messageAt(conversation, record);
       });
     },
     readHistory: async (query) => readHistory(state, query),
@@ -80,13 +82,13 @@ function readHistory(state: MemoryState, query: HistoryQuery): HistoryPage {
   const { epoch } = conversation.facts;
   if (position !== 'newest' && 'after' in position) {
     const following = visible.filter((record) => record.conversationSeq > position.after);
-    const records = following.slice(0, pageLength(following, query.limit));
-    return { records, hasMore: records.length < following.length, epoch };
+    const records = following.slice(0, pageLength(conversation, following, query.limit));
+    return { records, reactions: reactionsOf(conversation, records), hasMore: records.length < following.length, epoch };
   }
   const preceding = position === 'newest' ? visible : visible.filter((record) => record.conversationSeq < position.before);
   const newestFirst = preceding.reverse();
-  const records = newestFirst.slice(0, pageLength(newestFirst, query.limit)).reverse();
-  return { records, hasMore: records.length < newestFirst.length, epoch };
+  const records = newestFirst.slice(0, pageLength(conversation, newestFirst, query.limit)).reverse();
+  return { records, reactions: reactionsOf(conversation, records), hasMore: records.length < newestFirst.length, epoch };
 }
 
 function readOne(conversation: MemoryConversation, userId: UserId, { conversationId, watermark }: ConversationState): ConversationReading {

@@ -13,6 +13,7 @@ import {
 } from '@qim/proto';
 import type { RetentionOutcome, RetentionPolicy } from '../message/message-store.js';
 import { expiredRecord, isErased } from '../message/record.js';
+import { rewrite } from './amend.js';
 import type { MemoryConversation, MemoryState } from './state.js';
 
 export function retain(
@@ -50,25 +51,20 @@ function oneStep(records: readonly MessageRecord[]): ConversationSeq[] {
 }
 
 function remove(conversation: MemoryConversation, sequences: readonly ConversationSeq[]): void {
-  const { records, amendments, facts } = conversation;
+  const { records, amendments, reactions, facts } = conversation;
   const last = sequences.at(-1);
   if (last === undefined) return;
   for (const sequence of sequences) {
     records.delete(sequence);
     amendments.delete(sequence);
+    reactions.delete(sequence);
   }
   const previewSequence = facts.previewSequence <= last ? SEQ_ZERO : facts.previewSequence;
   conversation.facts = { ...facts, retainedFrom: parseConversationSeq(last + 1), previewSequence };
 }
 
 function expire(state: MemoryState, conversation: MemoryConversation): void {
-  const { records, amendments, facts } = conversation;
-  const newest = facts.lastSequence;
-  const target = records.get(newest);
+  const target = conversation.records.get(conversation.facts.lastSequence);
   if (target === undefined || isErased(target.status)) return;
-  const { tenantId, conversationId, conversationSeq } = target;
-  records.set(newest, expiredRecord(target, state.now()));
-  conversation.facts = { ...facts, amendmentNumber: facts.amendmentNumber + 1 };
-  amendments.set(newest, conversation.facts.amendmentNumber);
-  state.addEntry({ kind: 'amended', tenantId, conversationId, conversationSeq });
+  rewrite(state, conversation, expiredRecord(target, state.now()));
 }

@@ -1,5 +1,5 @@
 /** What the reference model holds: plain maps of domain values, one object for all three contracts. */
-import type { ConversationId, ConversationSeq, MessageRecord, TenantId, UserId } from '@qim/proto';
+import type { ConversationId, ConversationSeq, MessageRecord, Reactions, TenantId, UserId } from '@qim/proto';
 import type { DedupEntry } from '../message/dedup-entry.js';
 import type { StoredFacts } from '../message/facts.js';
 import type { MemberEntry } from '../message/summary.js';
@@ -14,6 +14,7 @@ export interface MemoryConversation {
   readonly dedup: Map<string, DedupEntry & { readonly week: number }>;
   /** Sequence -> number of its newest amendment. */
   readonly amendments: Map<ConversationSeq, number>;
+  readonly reactions: Map<ConversationSeq, Reactions>;
 }
 
 export interface MemoryPartition {

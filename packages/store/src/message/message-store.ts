@@ -19,6 +19,7 @@ import type {
   MessageRecord,
   MessageStatus,
   MessageType,
+  Reactions,
   ReplyTo,
   Role,
   TenantId,
@@ -109,6 +110,17 @@ export interface AmendRequest {
   readonly mentions: Mentions;
 }
 
+export interface ReactRequest {
+  /** Needs to be a member. */
+  readonly actor: UserId;
+  /** Normal or Edited, as the caller read and judged it; the step compares its activityId. */
+  readonly target: MessageRecord;
+  /** 1..REACTION_EMOJI_BYTES_MAX bytes. */
+  readonly emoji: string;
+  /** False: takes it off. */
+  readonly on: boolean;
+}
+
 /** `changed`: somebody amended it meanwhile; nothing was written. */
 export type AmendOutcome = { readonly kind: 'amended'; readonly message: Message } | { readonly kind: 'changed' };
 
@@ -127,10 +139,15 @@ export interface HistoryQuery {
 export interface HistoryPage {
   /** Ascending; none below the member's visibleFrom or at or below clearedSeq. */
   readonly records: readonly MessageRecord[];
+  /** Of those among them that have any, in their order. */
+  readonly reactions: ReactionsOf;
   /** More that the caller may see, in the direction asked for. Also true when the page ended at HISTORY_PAGE_BYTES_MAX. */
   readonly hasMore: boolean;
   readonly epoch: number;
 }
+
+/** By sequence; content counts towards a page with these. */
+export type ReactionsOf = ReadonlyMap<ConversationSeq, Reactions>;
 
 export interface CatchUpQuery {
   readonly tenantId: TenantId;
@@ -160,6 +177,8 @@ export type CatchUpPage =
       readonly records: readonly MessageRecord[];
       /** The present state of visible records at or below `after` that were amended past the cursor, by amendment number. */
       readonly amended: readonly MessageRecord[];
+      /** Of those among both that have any, in their order. */
+      readonly reactions: ReactionsOf;
       /** Of either list; true as well when nothing of the amendments that were looked at was the caller's to see. */
       readonly hasMore: boolean;
       /** `after` of the next call: the last of `records`, or as it was. */
@@ -218,12 +237,20 @@ export interface MessageStore {
 
   /**
    * Rewrites one record in place: new activityId, revision + 1, next amendment number, amendments entry, outbox entry.
-   * Takes no sequence. A status of Recalled or Deleted erases content, mentions, replyTo, snippet and body in the step.
+   * Takes no sequence. A status of Recalled or Deleted erases content, mentions, replyTo, snippet, body and reactions in the step.
    * Writes nothing when it would change nothing (the outcome is the target as it is). Cost: 1.
    *
    * @throws NotMember | Forbidden | CorruptRecord
    */
   amend(request: AmendRequest): Promise<AmendOutcome>;
+
+  /**
+   * Sets or takes off one user's emoji. The record stays as it is to the byte, its activityId too; the message moves forward
+   * among the amendments, with an outbox entry, in one step. What is so already writes nothing. Cost: 1.
+   *
+   * @throws NotMember | ResourceLimit (kinds, users or bytes of reactions) | CorruptRecord
+   */
+  react(request: ReactRequest): Promise<AmendOutcome>;
 
   /**
    * One record each, bodies included; undefined where neither index nor record know the sequence. Order and length of
@@ -257,7 +284,7 @@ export interface MessageStore {
 
   /**
    * One atomic step of retention: removes a prefix of at most RETENTION_STEP_RECORDS_MAX records in at most
-   * RETENTION_STEP_BUCKETS_MAX buckets, with their index entries, bodies and amendments, and raises retainedFrom past it.
+   * RETENTION_STEP_BUCKETS_MAX buckets, with their index entries, bodies, reactions and amendments, and raises retainedFrom past it.
    * Never the newest record: when all before it are gone and its time has come it is rewritten as Deleted, an amendment
    * by nobody. Damaged records go with those that are known to be younger. No such conversation: nothing to do.
    * Cost: 2 when there is nothing to do, else up to 4; 3 more when others changed the conversation meanwhile.

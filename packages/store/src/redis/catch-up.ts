@@ -2,7 +2,7 @@
  * What a device missed: new records as a page of history forward, and the present state of held ones that were amended.
  *
  * Round 1 reads facts, the end of the index, what is new of it, the amendments past the cursor and then the member entry;
- * round 2 the records, round 3 the bodies that are apart. The cursor of the answer comes from the facts, so it is older
+ * round 2 the records and their reactions, round 3 the bodies that are apart. The cursor of the answer comes from the facts, so it is older
  * than every record of it: an amendment that falls between the rounds is told now, or again by the next call.
  */
 import { assert, type ConversationSeq, HISTORY_PAGE_SIZE_MAX, notMember, parseConversationSeq } from '@qim/proto';
@@ -58,21 +58,23 @@ async function readPage(context: RedisContext, query: CatchUpQuery): Promise<Cat
   const { facts, sequences, floor, amendments } = missed;
   const wanted = sequences.slice(0, query.limit);
   const held = amendments.wanted.map(({ sequence }) => sequence);
-  const bytes = await reads.bytes([...wanted, ...held]);
-  const headers = wanted.map((seq, i) => reads.header(seq, bytes[i]));
+  const bytes = await reads.messageBytes([...wanted, ...held]);
+  const headers = wanted.map((seq, i) => reads.header(seq, bytes.records[i]));
   reads.checkForward(sequences, headers, chainFloor(floor, facts.retainedFrom));
-  const heldBytes = bytes.slice(wanted.length);
+  const heldBytes = bytes.records.slice(wanted.length);
   const heldHeaders = held.map((seq, i) => reads.header(seq, heldBytes[i]));
 
-  const [news, present] = await Promise.all([reads.whole(wanted, headers, bytes), reads.whole(held, heldHeaders, heldBytes)]);
+  const [news, present] = await Promise.all([reads.whole(wanted, headers, bytes.records), reads.whole(held, heldHeaders, heldBytes)]);
   const budget = new PageBudget();
-  const records = reads.fill(budget, wanted, news);
-  const amended = reads.fill(budget, held, present);
+  const { records, reactions } = reads.fill(budget, wanted, news, bytes.reactions);
+  const filled = reads.fill(budget, held, present, bytes.reactions.slice(wanted.length));
+  const amended = filled.records;
   const next = amendments.after(amended.length);
   return {
     kind: 'page',
     records,
     amended,
+    reactions: new Map([...reactions, ...filled.reactions]),
     hasMore: records.length < sequences.length || next.more,
     nextAfter: records.at(-1)?.conversationSeq ?? query.after,
     nextAmendmentCursor: next.cursor,

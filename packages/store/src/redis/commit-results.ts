@@ -1,7 +1,8 @@
-/** What commit.lua and amend.lua answer, as errors and stamps. */
+/** What commit.lua, amend.lua and react.lua answer, as errors and stamps. */
 import { type CorruptReason, forbidden, GROUP_MEMBERS_MAX, notMember, resourceLimit, SEQ_MAX } from '@qim/proto';
 import { aborted, corrupt, idempotencyConflict } from '../errors.js';
 import { type DedupEntry, decodeDedupEntry } from '../message/dedup-entry.js';
+import { tooManyBytes, tooManyKinds, tooManyUsers } from '../message/reactions.js';
 import type { CommitStamp } from '../message/record.js';
 import type { Reply } from './connection.js';
 import type { ConversationPlace } from './keys.js';
@@ -50,6 +51,12 @@ export function refusal(kind: string, values: readonly Reply[], place: Conversat
       return aborted();
     case 'members':
       return resourceLimit('members', GROUP_MEMBERS_MAX);
+    case 'kinds':
+      return tooManyKinds();
+    case 'users':
+      return tooManyUsers();
+    case 'bytes':
+      return tooManyBytes();
     case 'sequences':
       return resourceLimit('sequences', SEQ_MAX);
     default:

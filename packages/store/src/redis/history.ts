@@ -2,18 +2,10 @@
  * One page of history, with its chain checked on both sides: what lies between the page and the position that was asked
  * for, and between its records, is a hole and not a loss.
  *
- * Round 1 reads facts, the index and then the member entry, round 2 the records, round 3 the bodies that are apart. The
+ * Round 1 reads facts, the index and then the member entry, round 2 the records and their reactions, round 3 the bodies that are apart. The
  * member's floor is not known before round 1: a page forward that began below it is asked for again from there.
  */
-import {
-  assert,
-  type ConversationSeq,
-  HISTORY_PAGE_SIZE_MAX,
-  type MessageRecord,
-  notMember,
-  parseConversationSeq,
-  SEQ_ZERO,
-} from '@qim/proto';
+import { assert, type ConversationSeq, HISTORY_PAGE_SIZE_MAX, notMember, parseConversationSeq, SEQ_ZERO } from '@qim/proto';
 import { isDamage } from '../errors.js';
 import { chainFloor } from '../message/chain.js';
 import { decodeHeader, type RecordHeader } from '../message/codec.js';
@@ -82,14 +74,16 @@ class HistoryRead {
   async page(): Promise<HistoryPage> {
     const index = await this.#readIndex(this.#query.clearedSeq);
     const wanted = index.sequences.slice(0, this.#query.limit);
-    const bytes = await this.#reads.bytes(index.anchor === undefined ? wanted : [...wanted, index.anchor]);
-    const headers = wanted.map((seq, i) => this.#reads.header(seq, bytes[i]));
-    this.#checkChain(index, headers, index.anchor === undefined ? undefined : bytes[wanted.length]);
+    const bytes = await this.#reads.messageBytes(index.anchor === undefined ? wanted : [...wanted, index.anchor]);
+    const headers = wanted.map((seq, i) => this.#reads.header(seq, bytes.records[i]));
+    this.#checkChain(index, headers, index.anchor === undefined ? undefined : bytes.records[wanted.length]);
 
-    const whole = await this.#reads.whole(wanted, headers, bytes);
-    const records: MessageRecord[] = this.#reads.fill(new PageBudget(), wanted, whole);
+    const whole = await this.#reads.whole(wanted, headers, bytes.records);
+    const { records, reactions } = this.#reads.fill(new PageBudget(), wanted, whole, bytes.reactions);
     const hasMore = records.length < index.sequences.length;
-    return { records: this.#after === undefined ? records.toReversed() : records, hasMore, epoch: index.facts.epoch };
+    const { epoch } = index.facts;
+    if (this.#after !== undefined) return { records, reactions, hasMore, epoch };
+    return { records: records.toReversed(), reactions: new Map([...reactions].reverse()), hasMore, epoch };
   }
 
   /** `floor`: what the caller knows of what is visible; a page forward starts there when that is past its position. */

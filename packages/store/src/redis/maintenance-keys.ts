@@ -11,6 +11,7 @@ const CONVERSATION_NAMES = {
   msghistory: 'index',
   msgmembers: 'member',
   msgamend: 'amendment',
+  msgreact: 'reaction',
   msgrecord: 'record',
   msgbody: 'body',
   msgdedup: 'dedup',

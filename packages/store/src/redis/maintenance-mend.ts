@@ -154,6 +154,12 @@ function conversationWrites(keys: ConversationKeys, { facts }: Seen, change: Con
       return [{ command: 'ZADD', key: keys.amendments, args: [String(change.number), member] }];
     case 'dropAmendment':
       return [{ command: 'ZREM', key: keys.amendments, args: [member] }];
+    case 'reactions':
+      return [
+        change.value === undefined
+          ? { command: 'HDEL', key: keys.reactions, args: [field] }
+          : { command: 'HSET', key: keys.reactions, args: [field, toBuffer(change.value)] },
+      ];
     case 'aside':
       return [{ command: 'HSET', key: quarantineKey(keys), args: [change.item.id, encodeQuarantined(change.item)] }];
   }

@@ -5,6 +5,7 @@ import {
   FSCK_PAGE_KEYS,
   isQimError,
   parseClientMessageId,
+  parseConversationSeq,
   parseUserId,
   SEQ_MAX,
   type UserId,
@@ -21,6 +22,7 @@ import type {
   StoredAmendment,
   StoredDedup,
   StoredMember,
+  StoredReactions,
   StoredRow,
 } from '../verify/scanner.js';
 import { type Command, isWrongType, type RedisConnection, type Reply } from './connection.js';
@@ -54,12 +56,13 @@ export class RedisConversationScan implements ConversationScan {
   }
 
   async wrongKeys(): Promise<readonly OddItem[]> {
-    const { facts, history, members, amendments } = this.#keys;
+    const { facts, history, members, amendments, reactions } = this.#keys;
     const wanted = [
       ['key', facts, 'hash'],
       ['index', history, 'zset'],
       ['member', members, 'hash'],
       ['amendment', amendments, 'zset'],
+      ['reaction', reactions, 'hash'],
       ...(await this.#weeks()).map((week) => ['dedup', this.#keys.dedup(week), 'hash'] as const),
     ] as const;
     const types = await this.#connection.pipeline(wanted.map(([, key]): Command => ['TYPE', key]));
@@ -181,6 +184,20 @@ export class RedisConversationScan implements ConversationScan {
     }
   }
 
+  async *reactions(): AsyncGenerator<readonly StoredReactions[]> {
+    const key = this.#keys.reactions;
+    for await (const pairs of this.#hash(key)) {
+      yield pairs.map(([field, raw]) => ({ slot: { table: 'reaction' as const, key, field }, sequence: sequenceIn(field), raw }));
+    }
+  }
+
+  async haveReactions(sequences: readonly ConversationSeq[]): Promise<readonly boolean[]> {
+    const replies = await this.#connection.pipeline(
+      sequences.map((sequence): Command => ['HEXISTS', this.#keys.reactions, String(sequence)]),
+    );
+    return replies.map((reply) => reply === 1);
+  }
+
   async *dedup(): AsyncGenerator<readonly StoredDedup[]> {
     for (const week of await this.#weeks()) {
       const key = this.#keys.dedup(week);
@@ -223,6 +240,13 @@ export async function* scanPairs(connection: RedisConnection, command: 'HSCAN' |
     if (pairs.length > 0) yield pairs;
     if (cursor === '0') return;
   }
+}
+
+/** Undefined: no field that a message has. */
+function sequenceIn(field: Buffer): ConversationSeq | undefined {
+  const text = field.toString('latin1');
+  const value = /^[1-9]\d{0,15}$/.test(text) ? Number(text) : 0;
+  return value > 0 && value <= SEQ_MAX ? parseConversationSeq(value) : undefined;
 }
 
 /** Undefined: no user id, or bytes that are not its text. */

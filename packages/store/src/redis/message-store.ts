@@ -27,11 +27,12 @@ import type {
   HistoryPage,
   HistoryQuery,
   MessageStore,
+  ReactRequest,
   RetentionOutcome,
   RetentionPolicy,
 } from '../message/message-store.js';
 import type { ConversationReading, ConversationState, ConversationSummary, MemberEntry } from '../message/summary.js';
-import { amend } from './amend.js';
+import { amend, react } from './amend.js';
 import { catchUp } from './catch-up.js';
 import { committedOutcome, RedisCommits } from './commit.js';
 import { isWrongType } from './connection.js';
@@ -81,6 +82,10 @@ export class RedisMessageStore implements MessageStore {
 
   amend(request: AmendRequest): Promise<AmendOutcome> {
     return this.#watched(() => amend(this.#context, request));
+  }
+
+  react(request: ReactRequest): Promise<AmendOutcome> {
+    return this.#watched(() => react(this.#context, request));
   }
 
   readMessages(

@@ -9,12 +9,13 @@ import { corrupt } from '../errors.js';
 import { sequenceToBytes } from '../message/bytes.js';
 import { decodeRecord } from '../message/codec.js';
 import type { StoredFacts } from '../message/facts.js';
+import { decodeReactions } from '../message/reactions.js';
 import type { RecordBytes } from '../message/summaries.js';
 import type { MemberEntry } from '../message/summary.js';
 import { type Command, isWrongType, type Reply } from './connection.js';
 import type { RedisContext } from './context.js';
 import type { ConversationKeys, ConversationPlace } from './keys.js';
-import { bucketRead, factsCommand, factsFrom, memberCommand, memberFrom } from './reads.js';
+import { bucketRead, factsCommand, factsFrom, memberCommand, memberFrom, reactionsCommand, reactionsFrom } from './reads.js';
 import { asArray, toBuffer } from './replies.js';
 
 interface Damage {
@@ -27,6 +28,7 @@ interface Row {
   readonly sequence: ConversationSeq;
   readonly record: RecordBytes;
   readonly body: RecordBytes;
+  readonly reactions: RecordBytes;
   readonly indexed: boolean;
 }
 
@@ -72,9 +74,11 @@ function storedRead(keys: ConversationKeys, sequences: readonly ConversationSeq[
   const bodies = bucketRead((bucket) => keys.bodies(bucket), sequences);
   const index: Command = ['ZMSCORE', keys.history, ...sequences.map((seq) => toBuffer(sequenceToBytes(seq)))];
   const member = reader === undefined ? [] : [memberCommand(keys, reader)];
-  const commands: Command[] = [factsCommand(keys), index, ...records.commands, ...bodies.commands, ...member];
+  const reactions = reactionsCommand(keys, sequences);
+  const commands: Command[] = [factsCommand(keys), index, reactions, ...records.commands, ...bodies.commands, ...member];
   const storedFrom = (replies: readonly Reply[]): Stored => {
-    const [facts, scores, ...rest] = replies;
+    const [facts, scores, held, ...rest] = replies;
+    const reactionBytes = reactionsFrom(held, sequences);
     const recordBytes = records.valuesFrom(rest);
     const bodyBytes = bodies.valuesFrom(rest.slice(records.commands.length));
     const indexed = isWrongType(scores) ? undefined : asArray(scores).map((score) => score !== null);
@@ -88,6 +92,7 @@ function storedRead(keys: ConversationKeys, sequences: readonly ConversationSeq[
               sequence,
               record: recordBytes[i],
               body: bodyBytes[i],
+              reactions: reactionBytes[i],
               indexed: indexed[i] === true,
             })),
     };
@@ -114,7 +119,9 @@ function messagesOf(place: ConversationPlace, { facts, member, rows }: Stored): 
     if (facts === undefined) return { reason: 'factsMissing', sequence: SEQ_ZERO };
     if (record === undefined) return { reason: 'recordMissing', sequence };
     if (!indexed) return { reason: 'indexMissing', sequence };
-    messages.push({ record, epoch: facts.epoch });
+    const reactions = typeof row.reactions === 'string' ? row.reactions : decodeReactions(record, row.reactions);
+    if (typeof reactions === 'string') return { reason: reactions, sequence };
+    messages.push({ record, epoch: facts.epoch, reactions });
   }
   return messages;
 }

@@ -74,6 +74,17 @@ export function membersFrom(reply: Reply | undefined): readonly Buffer[] | Corru
   return isWrongType(reply) ? 'wrongType' : asArray(reply).map(asBuffer);
 }
 
+/** Of all that a message has beside its record. */
+export function reactionsCommand(keys: ConversationKeys, sequences: readonly ConversationSeq[]): Command {
+  return ['HMGET', keys.reactions, ...sequences.map(String)];
+}
+
+/** In the order of the sequences. */
+export function reactionsFrom(reply: Reply | undefined, sequences: readonly ConversationSeq[]): RecordBytes[] {
+  if (isWrongType(reply)) return sequences.map(() => 'wrongType');
+  return asArray(reply).map(asOptionalBuffer);
+}
+
 export interface BucketRead {
   readonly commands: readonly Command[];
   /** The values in the order of the sequences, from the replies of `commands`. */

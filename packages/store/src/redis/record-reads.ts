@@ -1,18 +1,25 @@
 /** Reading records for a member: whole, the ones that were asked for, linked to each other, or damage. */
-import { type ConversationSeq, type CorruptReason, type MessageRecord, SEQ_ZERO } from '@qim/proto';
+import { type ConversationSeq, type CorruptReason, type MessageRecord, type Reactions, SEQ_ZERO } from '@qim/proto';
 import { corrupt } from '../errors.js';
 import { sequenceFromBytes } from '../message/bytes.js';
 import { checkIdentity, decodeHeader, type RecordHeader } from '../message/codec.js';
 import type { StoredFacts } from '../message/facts.js';
+import type { ReactionsOf } from '../message/message-store.js';
 import type { PageBudget } from '../message/page-budget.js';
+import { decodeReactions } from '../message/reactions.js';
 import type { RecordBytes } from '../message/summaries.js';
 import type { RedisContext } from './context.js';
 import { fetchAhead } from './history-budget.js';
 import type { ConversationKeys, ConversationPlace } from './keys.js';
 import { readAtomically, wholeRecord } from './messages.js';
-import { bucketRead } from './reads.js';
+import { bucketRead, reactionsCommand, reactionsFrom } from './reads.js';
 
 type Whole = MessageRecord | CorruptReason | undefined;
+
+interface FilledPage {
+  readonly records: readonly MessageRecord[];
+  readonly reactions: ReactionsOf;
+}
 
 export class RecordReads {
   readonly keys: ConversationKeys;
@@ -51,6 +58,16 @@ export class RecordReads {
   async bytes(sequences: readonly ConversationSeq[]): Promise<RecordBytes[]> {
     const read = bucketRead((bucket) => this.keys.records(bucket), sequences);
     return read.valuesFrom(await this.#context.connection.pipeline(read.commands));
+  }
+
+  /** Records, and what of reactions is beside them, each in the order of the sequences. Cost: 1. */
+  async messageBytes(
+    sequences: readonly ConversationSeq[],
+  ): Promise<{ readonly records: RecordBytes[]; readonly reactions: RecordBytes[] }> {
+    if (sequences.length === 0) return { records: [], reactions: [] };
+    const read = bucketRead((bucket) => this.keys.records(bucket), sequences);
+    const [reactions, ...records] = await this.#context.connection.pipeline([reactionsCommand(this.keys, sequences), ...read.commands]);
+    return { records: read.valuesFrom(records), reactions: reactionsFrom(reactions, sequences) };
   }
 
   header(sequence: ConversationSeq, bytes: RecordBytes): RecordHeader {
@@ -97,15 +114,27 @@ export class RecordReads {
   }
 
   /** The first of them, as many as the budget takes; what comes after is not judged. */
-  fill(budget: PageBudget, sequences: readonly ConversationSeq[], records: readonly Whole[]): MessageRecord[] {
-    const page: MessageRecord[] = [];
+  fill(
+    budget: PageBudget,
+    sequences: readonly ConversationSeq[],
+    records: readonly Whole[],
+    reactions: readonly RecordBytes[],
+  ): FilledPage {
+    const page = { records: [] as MessageRecord[], reactions: new Map<ConversationSeq, Reactions>() };
     for (const [i, record] of records.entries()) {
       const whole = this.sound(record ?? 'recordMissing', sequences[i]);
-      if (!budget.take(whole)) break;
-      page.push(whole);
+      const held = this.sound(reactionsOf(whole, reactions[i]), sequences[i]);
+      if (!budget.take(whole, held)) break;
+      page.records.push(whole);
+      if (held !== undefined) page.reactions.set(whole.conversationSeq, held);
     }
     return page;
   }
+}
+
+/** `bytes`: what is stored beside the record. */
+export function reactionsOf(record: MessageRecord, bytes: RecordBytes): Reactions | CorruptReason | undefined {
+  return typeof bytes === 'string' ? bytes : decodeReactions(record, bytes);
 }
 
 export function later(a: ConversationSeq, b: ConversationSeq): ConversationSeq {

@@ -153,6 +153,7 @@ function run(
     ...[keys.facts, keys.history, keys.amendments, keys.outbox, keys.records(bucket), keys.bodies(bucket)],
     ...places.map((at) => keys.records(at)),
     ...places.map((at) => keys.bodies(at)),
+    keys.reactions,
     ...keys.guard,
   ];
   return scripts.run('retain', scriptKeys, args);

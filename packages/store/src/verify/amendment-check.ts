@@ -1,5 +1,5 @@
 /** Amendments entries against the records: one for each amended record, each with a number of its own. */
-import { AMENDMENT_NUMBER_MAX } from '@qim/proto';
+import { AMENDMENT_NUMBER_MAX, type ConversationSeq } from '@qim/proto';
 import { decodeHeader } from '../message/codec.js';
 import type { StoredFacts } from '../message/facts.js';
 import { findingAt, nameOf } from './context.js';
@@ -15,14 +15,15 @@ export async function checkAmended(scan: ConversationScan, rows: readonly Decode
   );
   if (amended.length === 0) return [];
   const numbers = await scan.amendmentsOf(amended);
-  return amended.flatMap((sequence, i) => {
-    if (numbers[i] !== undefined) return [];
-    const finding = findingAt(scan.place, 'amendmentMissing', 'it was amended, and no entry says so', { conversationSeq: sequence });
-    const number = nextNumber();
-    const changes = [{ kind: 'amendment', sequence, number } as const];
-    const facts = (f: StoredFacts): StoredFacts => ({ ...f, amendmentNumber: Math.max(f.amendmentNumber, number) });
-    return [{ finding, mend: { on: 'conversation', did: `it got the number ${number}`, changes, facts } }];
-  });
+  return amended.flatMap((sequence, i) => (numbers[i] === undefined ? [withoutNumber(scan, sequence, nextNumber())] : []));
+}
+
+/** An amended message that no entry names; it gets `number`. */
+export function withoutNumber({ place }: ConversationScan, sequence: ConversationSeq, number: number): Problem {
+  const finding = findingAt(place, 'amendmentMissing', 'it was amended, and no entry says so', { conversationSeq: sequence });
+  const changes = [{ kind: 'amendment', sequence, number } as const];
+  const facts = (f: StoredFacts): StoredFacts => ({ ...f, amendmentNumber: Math.max(f.amendmentNumber, number) });
+  return { finding, mend: { on: 'conversation', did: `it got the number ${number}`, changes, facts } };
 }
 
 export class AmendmentCheck {
@@ -40,8 +41,9 @@ export class AmendmentCheck {
     const problems: Problem[] = [];
     const named = [...new Set(entries.flatMap(({ sequence }) => sequence ?? []))];
     const records = new Map((await this.#scan.records(named)).map((record, i) => [named[i], record]));
+    const reacted = await this.#reacted(named, records);
     for (const entry of entries) {
-      const code = this.#fault(entry, entry.sequence && records.get(entry.sequence), retainedFrom);
+      const code = this.#fault(entry, entry.sequence && records.get(entry.sequence), retainedFrom, reacted);
       if (code !== 'amendmentWrong') this.greatest = Math.max(this.greatest, entry.number ?? 0);
       this.#before = entry.number ?? this.#before;
       if (code === undefined || (entry.sequence !== undefined && replaced.has(entry.sequence))) continue;
@@ -53,14 +55,30 @@ export class AmendmentCheck {
     return problems;
   }
 
-  #fault(entry: StoredAmendment, record: Uint8Array | undefined | 0, retainedFrom: number): FindingCode | undefined {
+  /** Those whose record was never rewritten, and that have reactions: these are why they have an entry. */
+  async #reacted(named: readonly ConversationSeq[], records: ReadonlyMap<number | undefined, Uint8Array | undefined>) {
+    const unchanged = named.filter((sequence) => {
+      const record = records.get(sequence);
+      const header = record && decodeHeader(record);
+      return typeof header === 'object' && header.revision === 0;
+    });
+    const have = unchanged.length === 0 ? [] : await this.#scan.haveReactions(unchanged);
+    return new Set<number>(unchanged.filter((_, i) => have[i] === true));
+  }
+
+  #fault(
+    entry: StoredAmendment,
+    record: Uint8Array | undefined | 0,
+    retainedFrom: number,
+    reacted: ReadonlySet<number>,
+  ): FindingCode | undefined {
     const { sequence, number, agrees } = entry;
     const isNumber = number !== undefined && number <= AMENDMENT_NUMBER_MAX && number !== this.#before;
     if (sequence === undefined || !isNumber || !agrees) return 'amendmentWrong';
     if (sequence < retainedFrom || !record) return 'amendmentLeftOver';
     const header = decodeHeader(record);
     // A record that cannot be read is found on its own.
-    return typeof header !== 'string' && header.revision === 0 ? 'amendmentLeftOver' : undefined;
+    return typeof header !== 'string' && header.revision === 0 && !reacted.has(sequence) ? 'amendmentLeftOver' : undefined;
   }
 }
 

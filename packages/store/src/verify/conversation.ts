@@ -15,6 +15,7 @@ import { checkFacts, rebuildFacts } from './facts-check.js';
 import type { ConversationPlace } from './finding.js';
 import { checkListed, checkMembers } from './member-check.js';
 import type { Problem } from './mender.js';
+import { checkReactions } from './reaction-check.js';
 import { RowJudge } from './row-judge.js';
 import type { ConversationScan, FactsRead, OddItem, StoredMember } from './scanner.js';
 
@@ -28,6 +29,8 @@ export class ConversationPass {
   readonly #sink: ProblemSink;
   #sound = true;
   #before: FactsRead | undefined;
+  /** The last that was given to an amended message without one. */
+  #amendmentNumber = 0;
 
   constructor(context: VerifyContext, place: ConversationPlace, sink: ProblemSink) {
     this.#context = context;
@@ -74,24 +77,25 @@ export class ConversationPass {
 
   /** False: something must be out of the way before the rest can be judged. */
   async #rows(judge: RowJudge, facts: StoredFacts | undefined, history: HistoryComparison): Promise<boolean> {
-    let amendmentNumber = facts?.amendmentNumber ?? 0;
-    const nextNumber = (): number => {
-      amendmentNumber += 1;
-      return amendmentNumber;
-    };
+    this.#amendmentNumber = facts?.amendmentNumber ?? 0;
     for await (const page of this.#scan.pages()) {
       await this.#tell(page.odd.map((item) => this.#odd(item)));
       if (page.odd.some(({ kind }) => kind === 'wrongType')) return false;
       const stored = facts === undefined ? page.rows : await this.#settledRows(page.rows, facts);
       const rows = await decodeRows(this.#scan, stored);
       await this.#tell(rows.flatMap((row) => judge.take(row)));
-      await this.#tell(await checkAmended(this.#scan, rows, nextNumber));
+      await this.#tell(await checkAmended(this.#scan, rows, () => this.#nextNumber()));
       if (facts !== undefined && this.#sound) await history.take(wholeRecords(rows));
       await this.#context.took(page.rows.length);
       if (stored.length < page.rows.length) break;
     }
     await this.#tell(judge.end());
     return true;
+  }
+
+  #nextNumber(): number {
+    this.#amendmentNumber += 1;
+    return this.#amendmentNumber;
   }
 
   /** Without what was committed since the facts were read. */
@@ -107,6 +111,11 @@ export class ConversationPass {
     const amendments = new AmendmentCheck(this.#scan);
     for await (const page of this.#scan.amendments()) {
       await this.#tell(await amendments.take(page, facts?.retainedFrom ?? 0, judge.replaced));
+      await this.#context.took(page.length);
+    }
+    const surroundings = { retainedFrom: facts?.retainedFrom ?? 0, replaced: judge.replaced, nextNumber: () => this.#nextNumber() };
+    for await (const page of this.#scan.reactions()) {
+      await this.#tell(await checkReactions(this.#context, this.#scan, page, surroundings));
       await this.#context.took(page.length);
     }
     for await (const page of this.#scan.dedup()) {
@@ -155,6 +164,7 @@ const NAMES: Partial<Record<OddItem['slot']['table'], string>> = {
   body: 'bodies',
   member: 'the members',
   amendment: 'the amendments',
+  reaction: 'the reactions',
   dedup: 'de-duplication entries',
 };
 

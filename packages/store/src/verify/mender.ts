@@ -24,6 +24,8 @@ export type ConversationChange =
   /** The one entry of that record. */
   | { readonly kind: 'amendment'; readonly sequence: ConversationSeq; readonly number: number }
   | { readonly kind: 'dropAmendment'; readonly sequence: ConversationSeq }
+  /** Undefined: there are none afterwards. */
+  | { readonly kind: 'reactions'; readonly sequence: ConversationSeq; readonly value: Uint8Array | undefined }
   | { readonly kind: 'aside'; readonly item: Quarantined };
 
 export type UserChange =

@@ -13,7 +13,7 @@ import type { ConversationPlace, UserPlace } from './finding.js';
 
 /** Where one stored thing stands, for the mender alone: it may lie under a name that no code of ours would form. */
 export interface Slot {
-  readonly table: 'index' | 'record' | 'body' | 'member' | 'amendment' | 'dedup' | 'view' | 'list' | 'readMark' | 'key';
+  readonly table: 'index' | 'record' | 'body' | 'member' | 'amendment' | 'reaction' | 'dedup' | 'view' | 'list' | 'readMark' | 'key';
   /** Bytes as Latin-1 text. */
   readonly key: string;
   /** Field or member; undefined: the whole key. */
@@ -87,6 +87,13 @@ export interface StoredAmendment {
   readonly raw: Buffer;
 }
 
+export interface StoredReactions {
+  readonly slot: Slot;
+  /** Undefined: the name is no sequence. */
+  readonly sequence: ConversationSeq | undefined;
+  readonly raw: Buffer;
+}
+
 export interface StoredDedup {
   readonly slot: Slot;
   /** Undefined: the name is no sender and client message id. */
@@ -116,6 +123,9 @@ export interface ConversationScan {
   amendmentsOf(sequences: readonly ConversationSeq[]): Promise<readonly (number | undefined)[]>;
   members(): AsyncIterable<readonly StoredMember[]>;
   amendments(): AsyncIterable<readonly StoredAmendment[]>;
+  reactions(): AsyncIterable<readonly StoredReactions[]>;
+  /** Which of them have reactions beside them, whatever these are; by their order. At most FSCK_PAGE_KEYS. */
+  haveReactions(sequences: readonly ConversationSeq[]): Promise<readonly boolean[]>;
   dedup(): AsyncIterable<readonly StoredDedup[]>;
   /** Unix milliseconds: when the oldest entry of its outbox was written that waits for delivery; undefined: none waits. */
   waitingSince(): Promise<number | undefined>;

@@ -9,8 +9,9 @@ KEYS
   5  bodies      hash    sequence -> body apart; the same bucket
   6  amendments  zset    sequence in 8 bytes -> number of its newest amendment
   7  outbox      stream  as in commit
-  8  reserved    hash    as in includes/partition-guard.lua
-  9  partition   hash    the same
+  8  reactions   hash    sequence -> value as in message/reactions.ts
+  9  reserved    hash    as in includes/partition-guard.lua
+ 10  partition   hash    the same
 
 ARGV
   1  sequence     of the target, decimal
@@ -22,9 +23,10 @@ ARGV
   7  tenant
   8  conversation
   9  seq_max      greatest number
+ 10  erased       1 when the reactions go with the content, else 0
 
 Returns  { 'takeOver' } as in includes/partition-guard.lua
-         { 'amended', epoch }
+         { 'amended', epoch, reactions } the value of the reactions; '' none
          { 'changed' } another amendment came first, or retention took the record; nothing was written
          { 'refused', code } NotMember or Forbidden
          { 'corrupt', reason, sequence } as in commit
@@ -35,7 +37,7 @@ Cost       O(log n), n the number of amended records
 Called by  amend.ts
 ]]
 local facts_key, members_key, history_key, records_key, bodies_key = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
-local amendments_key, outbox_key, reserved_key, partition_key = KEYS[6], KEYS[7], KEYS[8], KEYS[9]
+local amendments_key, outbox_key, reactions_key, reserved_key, partition_key = KEYS[6], KEYS[7], KEYS[8], KEYS[9], KEYS[10]
 -- include partition-guard
 local sequence, activity, actor, needs, record, body = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5], ARGV[6]
 local seq_max = tonumber(ARGV[9])
@@ -53,6 +55,7 @@ local stored = redis.call('HGET', records_key, sequence)
 redis.call('HEXISTS', bodies_key, sequence)
 redis.call('ZSCORE', amendments_key, packed)
 redis.call('XLEN', outbox_key)
+local reactions = redis.call('HGET', reactions_key, sequence) or ''
 
 if not entry then
   return { 'refused', 'NotMember' }
@@ -75,7 +78,7 @@ if string.sub(stored, 69, 84) ~= activity then
   return { 'changed' }
 end
 if record == '' then
-  return { 'amended', facts[2] }
+  return { 'amended', facts[2], reactions }
 end
 
 local new_epoch = renewal(last, reserved, epoch)
@@ -92,6 +95,10 @@ if body == '' then
 else
   redis.call('HSET', bodies_key, sequence, body)
 end
+if ARGV[10] == '1' then
+  redis.call('HDEL', reactions_key, sequence)
+  reactions = ''
+end
 redis.call('ZADD', amendments_key, amendment, packed)
 redis.call('HSET', facts_key, 'amendmentNumber', amendment)
-return { 'amended', string.format('%.0f', new_epoch and new_epoch.epoch or epoch) }
+return { 'amended', string.format('%.0f', new_epoch and new_epoch.epoch or epoch), reactions }

@@ -18,8 +18,9 @@ KEYS
  14  bodies      hash    of the third
  15  bodies      hash    of the fourth
  16  bodies      hash    of the fifth
- 17  reserved    hash    as in includes/partition-guard.lua
- 18  partition   hash    the same
+ 17  reactions   hash    sequence -> value as in message/reactions.ts
+ 18  reserved    hash    as in includes/partition-guard.lua
+ 19  partition   hash    the same
 
 ARGV
   1  tenant
@@ -48,7 +49,7 @@ local facts_key, history_key, amendments_key, outbox_key = KEYS[1], KEYS[2], KEY
 local newest_records, newest_bodies = KEYS[5], KEYS[6]
 local records_keys = { KEYS[7], KEYS[8], KEYS[9], KEYS[10], KEYS[11] }
 local bodies_keys = { KEYS[12], KEYS[13], KEYS[14], KEYS[15], KEYS[16] }
-local reserved_key, partition_key = KEYS[17], KEYS[18]
+local reactions_key, reserved_key, partition_key = KEYS[17], KEYS[18], KEYS[19]
 local tenant, conversation, seq_max, bucket_size = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 local from, through, count, newest = ARGV[5], tonumber(ARGV[6]), tonumber(ARGV[7]), ARGV[8]
 local activity, record = ARGV[9], ARGV[10]
@@ -71,6 +72,7 @@ local facts = redis.call(
 local last = redis.call('ZRANGE', history_key, -1, -1)[1]
 redis.call('ZCARD', amendments_key)
 redis.call('XLEN', outbox_key)
+redis.call('HLEN', reactions_key)
 local stored = redis.call('HGET', newest_records, newest)
 redis.call('HLEN', newest_bodies)
 for i = 1, #records_keys do
@@ -93,7 +95,7 @@ end
 if activity ~= '' and (last ~= struct.pack('>I8', tonumber(newest)) or not stored or string.sub(stored, 69, 84) ~= activity) then
   return { 'changed' }
 end
-local fields = {}
+local fields, sequences = {}, {}
 for _, member in ipairs(doomed) do
   if #member ~= 8 then
     return { 'corrupt', 'indexMemberInvalid', '0' }
@@ -102,6 +104,7 @@ for _, member in ipairs(doomed) do
   local bucket = text(math.floor(sequence / bucket_size))
   fields[bucket] = fields[bucket] or {}
   table.insert(fields[bucket], text(sequence))
+  table.insert(sequences, text(sequence))
 end
 
 local new_epoch = renewal(head, reserved, epoch)
@@ -121,6 +124,7 @@ if activity ~= '' then
   redis.call('XADD', outbox_key, '*', 'k', 'amended', 't', tenant, 'c', conversation, 's', newest)
   redis.call('HSET', newest_records, newest, record)
   redis.call('HDEL', newest_bodies, newest)
+  redis.call('HDEL', reactions_key, newest)
   redis.call('ZADD', amendments_key, text(number), last)
   redis.call('HSET', facts_key, 'amendmentNumber', text(number))
 end
@@ -135,6 +139,7 @@ if through > 0 then
   end
   write('ZREM', history_key, doomed)
   write('ZREM', amendments_key, doomed)
+  write('HDEL', reactions_key, sequences)
   redis.call('HSET', facts_key, 'retainedFrom', text(through + 1))
   if preview > 0 and preview <= through then
     redis.call('HSET', facts_key, 'previewSequence', '0')

@@ -16,6 +16,7 @@ import { history, singleReads } from './history.js';
 import { membership } from './membership.js';
 import { entries, leasing, owners, waiting } from './outbox.js';
 import { outsiders } from './outsiders.js';
+import { reacting, reactionBounds } from './reactions.js';
 import { restart } from './restart.js';
 import { enumeration, retention, retentionOfDamage } from './retention.js';
 import { suite } from './suite.js';
@@ -29,10 +30,12 @@ export function messageStoreConformance(backend: BackendUnderTest): void {
     'a stored message': storing,
     'who may send': admission,
     'joins and leaves': membership,
-    'de-duplication': deduplication,
     roles,
     'title and settings': titleAndSettings,
+    'de-duplication': deduplication,
     amendments: amending,
+    reactions: reacting,
+    'bounds of reactions': reactionBounds,
     history,
     'single reads': singleReads,
     'catching up': catchingUp,

@@ -1,5 +1,5 @@
 /** Random command sequences. Small numbers first: fast-check shrinks towards them. */
-import { DEDUP_WEEK_MS, EXACT_UNREAD_SCAN_LIMIT, MESSAGE_TYPE_MAX, MessageStatus, MessageType, RECORD_BUCKET_SIZE } from '@qim/proto';
+import { DEDUP_WEEK_MS, EXACT_UNREAD_SCAN_LIMIT, MESSAGE_TYPE_MAX, MessageStatus, MessageType, RECORD_BUCKET_SIZE, Role } from '@qim/proto';
 import fc from 'fast-check';
 import { CHATS, type Command, MEMBERS, type Saying, USERS } from './command.js';
 
@@ -55,6 +55,30 @@ const COMMANDS: readonly (readonly [number, fc.Arbitrary<Command>])[] = [
       status: fc.constantFrom(MessageStatus.Edited, MessageStatus.Edited, MessageStatus.Recalled, MessageStatus.Deleted),
       bytes,
       mentions: someUsers,
+      stale: flag(5),
+    }),
+  ],
+  [
+    7,
+    of('react', {
+      chat,
+      by: actor,
+      back: fc.nat(8),
+      emoji: fc.constantFrom('+', '\u{1F44D}', '\u{1F468}\u200D\u{1F469}\u200D\u{1F467}'),
+      on: flag(3).map((off) => !off),
+      stale: flag(6),
+    }),
+  ],
+  [3, of('role', { chat, by: actor, user, role: fc.constantFrom(Role.Member, Role.Admin, Role.Owner) })],
+  [
+    2,
+    of('configure', {
+      chat,
+      by: actor,
+      title: maybe(fc.constantFrom('', 'renamed', '\u6F22')),
+      onlyAdminsPost: flag(3),
+      showsPast: flag(2),
+      readReceipts: flag(2),
       stale: flag(5),
     }),
   ],

@@ -1,5 +1,5 @@
 /** What can be done to a store, as plain values: they shrink, and each is one line for a reader. */
-import { MessageStatus } from '@qim/proto';
+import { MessageStatus, type Role } from '@qim/proto';
 
 /**
  * People and chats are named by number. Who acts in a chat (`by`) is one of its present members, the highest role first, when
@@ -61,6 +61,29 @@ export type Command =
       /** The target as it was before its last amendment. */
       readonly stale: boolean;
     }
+  | {
+      readonly kind: 'react';
+      readonly chat: number;
+      readonly by: number;
+      readonly back: number;
+      readonly emoji: string;
+      readonly on: boolean;
+      /** The target as it was before its last amendment. */
+      readonly stale: boolean;
+    }
+  | { readonly kind: 'role'; readonly chat: number; readonly by: number; readonly user: number; readonly role: Role }
+  | {
+      readonly kind: 'configure';
+      readonly chat: number;
+      readonly by: number;
+      /** Undefined: the settings. */
+      readonly title: string | undefined;
+      readonly onlyAdminsPost: boolean;
+      readonly showsPast: boolean;
+      readonly readReceipts: boolean;
+      /** Told by other settings than there are. */
+      readonly stale: boolean;
+    }
   | ({ readonly kind: 'join' } & Changing)
   | ({ readonly kind: 'leave' } & Changing)
   | ({ readonly kind: 'read' } & Marking)
@@ -119,6 +142,23 @@ export function describe(command: Command): string {
       const how = `${command.asAdmin ? ' as an admin' : ''}${command.stale ? ', by what it was before' : ''}`;
       const to = command.status === MessageStatus.Edited ? ` to ${command.bytes} bytes mentioning ${names(command.mentions)}` : '';
       return `${actor(command.by)} ${STATUS[command.status]} ${back(command.back)} said in chat ${command.chat}${how}${to}`;
+    }
+    case 'react': {
+      const how = command.stale ? ', by what it was before' : '';
+      return `${actor(command.by)} ${command.on ? 'sets' : 'takes off'} ${command.emoji} on ${back(command.back)} said in chat ${command.chat}${how}`;
+    }
+    case 'role':
+      return `${actor(command.by)} gives ${name(command.user)} the role ${command.role} in chat ${command.chat}`;
+    case 'configure': {
+      const { title, onlyAdminsPost, showsPast, readReceipts, stale } = command;
+      const traits = [
+        onlyAdminsPost && 'admins post',
+        showsPast && 'shows its past',
+        readReceipts && 'receipts',
+        stale && 'by others before',
+      ];
+      const to = title === undefined ? `its settings: ${traits.filter(Boolean).join(', ') || 'none'}` : `its title: ${title}`;
+      return `${actor(command.by)} gives chat ${command.chat} ${to}`;
     }
     case 'join':
       return `${actor(command.by)} adds ${names(command.users)} to chat ${command.chat}`;

@@ -113,6 +113,34 @@ export async function changeRequest(world: World, { kind, chat, by, users }: Cha
   return { ...freshRequest(world, chat, sender), type: MessageType.Control, content: { kind: 'control', control }, needs, change };
 }
 
+export async function roleRequest(world: World, { chat, by, user, role }: Extract<Command, { kind: 'role' }>): Promise<CommitRequest> {
+  const userIds = [world.user(user)];
+  const content: MessageContent = { kind: 'control', control: { kind: ControlKind.Role, userIds, role } };
+  const change = { kind: 'role', userIds, role } as const;
+  return { ...freshRequest(world, chat, await world.actor(chat, by)), type: MessageType.Control, content, needs: 'owner', change };
+}
+
+type Configuring = Extract<Command, { kind: 'configure' }>;
+
+export async function configureRequest(world: World, command: Configuring): Promise<CommitRequest> {
+  const { chat, by, title, onlyAdminsPost, showsPast, readReceipts, stale } = command;
+  const plain = { ...freshRequest(world, chat, await world.actor(chat, by)), type: MessageType.Control, needs: 'admin' } as const;
+  if (title !== undefined) {
+    const content: MessageContent = { kind: 'control', control: { kind: ControlKind.Title, title } };
+    return { ...plain, content, change: { kind: 'title', title } };
+  }
+  const { facts } = await world.model.messages.readConversation(world.tenantId, world.chat(chat), world.user(0));
+  const before = facts?.settings ?? { historyVisibility: HistoryVisibility.FromJoining, onlyAdminsPost: false };
+  const settings = {
+    historyVisibility: showsPast ? HistoryVisibility.All : HistoryVisibility.FromJoining,
+    onlyAdminsPost,
+    ...(readReceipts ? { readReceipts } : {}),
+  };
+  const expected = stale ? { ...before, onlyAdminsPost: !before.onlyAdminsPost } : before;
+  const content: MessageContent = { kind: 'control', control: { kind: ControlKind.Settings, settings } };
+  return { ...plain, content, change: { kind: 'settings', before: expected, settings } };
+}
+
 /** As a client tries again: its own id and content, and fresh ids of the server. */
 export function retriedRequest(world: World, which: number, otherContent: boolean): CommitRequest | undefined {
   const first = world.sent.length === 0 ? undefined : world.sent[which % world.sent.length];

@@ -6,7 +6,17 @@ import type { CatchUpPage, CommitOutcome, CommitRequest } from '../../message/me
 import { isErased } from '../../message/record.js';
 import type { Store } from '../../store.js';
 import type { Command } from './command.js';
-import { burstRequests, changeRequest, createRequest, retriedRequest, sayingRequest, seq, textOf } from './requests.js';
+import {
+  burstRequests,
+  changeRequest,
+  configureRequest,
+  createRequest,
+  retriedRequest,
+  roleRequest,
+  sayingRequest,
+  seq,
+  textOf,
+} from './requests.js';
 import type { World } from './world.js';
 
 /** One list change in so many waits until a later command. */
@@ -29,6 +39,12 @@ export async function step(world: World, command: Command): Promise<void> {
     case 'join':
     case 'leave':
       return commit(world, await changeRequest(world, command));
+    case 'role':
+      return commit(world, await roleRequest(world, command));
+    case 'configure':
+      return commit(world, await configureRequest(world, command));
+    case 'react':
+      return react(world, command);
     case 'amend':
       return amend(world, command);
     case 'read':
@@ -106,6 +122,17 @@ async function amend(world: World, command: Extract<Command, { kind: 'amend' }>)
     mentions: { userIds: erasing ? [] : mentions.map((user) => world.user(user)), all: false },
   } as const;
   await world.amend(request, conversationId, target);
+}
+
+async function react(world: World, { chat, by, back, emoji, on, stale }: Extract<Command, { kind: 'react' }>): Promise<void> {
+  const conversationId = world.chat(chat);
+  const sequence = await world.messageBack(chat, back);
+  const present = await world.record(world.subject.store, conversationId, sequence);
+  const target = stale ? world.formerly.get(`${conversationId} ${sequence}`) : present;
+  // What the write side refuses before it comes to the store.
+  if (target === undefined || isErased(target.status)) return;
+  const actor = await world.actor(chat, by);
+  await world.ask('the reaction', ({ messages }) => messages.react({ actor, target, emoji, on }));
 }
 
 async function raise(world: World, { kind, chat, user, back }: Extract<Command, { kind: 'read' } | { kind: 'clear' }>): Promise<void> {

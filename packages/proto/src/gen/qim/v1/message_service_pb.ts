@@ -378,11 +378,15 @@ export type SetReactionRequest = Message<"qim.v1.SetReactionRequest"> & {
   messageId: string;
 
   /**
+   * 1..64 bytes without control characters.
+   *
    * @generated from field: string emoji = 4;
    */
   emoji: string;
 
   /**
+   * False: takes the caller's own off.
+   *
    * @generated from field: bool on = 5;
    */
   on: boolean;
@@ -408,11 +412,15 @@ export type SetReactionRequestJson = {
   messageId?: string;
 
   /**
+   * 1..64 bytes without control characters.
+   *
    * @generated from field: string emoji = 4;
    */
   emoji?: string;
 
   /**
+   * False: takes the caller's own off.
+   *
    * @generated from field: bool on = 5;
    */
   on?: boolean;
@@ -499,7 +507,7 @@ export const MessageService: GenService<{
     output: typeof MessageResponseSchema;
   },
   /**
-   * unstable until built
+   * By a member. What is so already changes nothing.
    *
    * @generated from rpc qim.v1.MessageService.SetReaction
    */

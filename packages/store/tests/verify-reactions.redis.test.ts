@@ -1,0 +1,4 @@
+import { REDIS } from './verify-backends.js';
+import { reactionCases } from './verify-reactions.js';
+
+reactionCases(REDIS);
