@@ -194,6 +194,10 @@ export const STORE_CLUSTER_PAUSE_MS_FIRST = 10;
 export const STORE_CLUSTER_PAUSE_MS_MAX = 200;
 /** Redirects that one call follows without a pause; nodes that send to each other are given time to agree. */
 export const STORE_CLUSTER_REDIRECTS_AT_ONCE = 8;
+/** Replicas that an acknowledgement may wait for: a Redis primary has a few. */
+export const ACK_REPLICAS_MAX = 16;
+/** How long they may take before the outcome of a write is called unknown. A network between two sites takes a tenth of it. */
+export const ACK_REPLICAS_WAIT_MS = 2_000;
 /** How often a write to a partition may find yet another server there before it gives up. */
 export const TAKE_OVER_TRIES_MAX = 4;
 /** Longest pause between two tries to reach a lost store. */

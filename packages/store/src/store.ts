@@ -14,6 +14,11 @@ export interface Store {
   readonly bus: Bus;
   /** What an acknowledged commit is worth. */
   readonly ackDurability: AckDurability;
+  /**
+   * Replicas that have a write to a conversation before it is acknowledged, and how many the primary with the fewest had at
+   * start. Absent: the store knows none.
+   */
+  readonly ackReplicas?: { readonly wanted: number; readonly seen: number };
   /** For people, such as 'redis 7.0.15 at 127.0.0.1:6379'; never a password. */
   readonly description: string;
   /** @throws StoreUnavailable */

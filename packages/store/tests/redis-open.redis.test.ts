@@ -62,6 +62,11 @@ describe('what an acknowledgement is worth', () => {
     expect((await open()).ackDurability).toBe('memory');
   });
 
+  test('a server that does not flush while it rewrites promises nothing', async () => {
+    await start({ appendonly: 'always', args: ['--no-appendfsync-on-rewrite', 'yes'] });
+    expect((await open()).ackDurability).toBe('memory');
+  });
+
   test('a server that hides its configuration promises nothing', async () => {
     await start({ appendonly: 'always', args: ['--rename-command', 'CONFIG', ''] });
     expect((await open()).ackDurability).toBe('memory');

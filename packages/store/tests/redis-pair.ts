@@ -75,6 +75,11 @@ export class RedisPair {
     this.#replication.become({ kind: 'blackHole' });
   }
 
+  /** What was on its way arrives. */
+  follow(): void {
+    this.#replication.become({ kind: 'sound' });
+  }
+
   /** The first one dies, the second one becomes the primary, and stores find it. */
   async promote(): Promise<void> {
     await this.first.kill();

@@ -20,6 +20,8 @@ export interface ServerFacts {
   readonly ackDurability: AckDurability;
   /** The server's clock minus this process's. */
   readonly clockAheadMs: number;
+  /** That follow it; of several primaries the fewest. */
+  readonly replicas: number;
 }
 
 /** From the least to the most that an acknowledgement is worth. */
@@ -33,7 +35,7 @@ export async function inspectServers(connection: RedisConnection, cluster: boole
   const primaries = await connection.primaries();
   const found = await Promise.all(primaries.map((primary) => inspectServer(primary, cluster, now)));
   const worst = found.reduce((a, b) => (BY_WORTH.indexOf(b.ackDurability) < BY_WORTH.indexOf(a.ackDurability) ? b : a));
-  return { ...worst, clockAheadMs: found[0]?.clockAheadMs ?? 0 };
+  return { ...worst, clockAheadMs: found[0]?.clockAheadMs ?? 0, replicas: Math.min(...found.map(({ replicas }) => replicas)) };
 }
 
 async function inspectServer(connection: PrimaryConnection, cluster: boolean, now: () => number): Promise<ServerFacts> {
@@ -53,6 +55,7 @@ async function inspectServer(connection: PrimaryConnection, cluster: boolean, no
   return {
     product: facts.has('valkey_version') ? `valkey ${of('valkey_version')}` : `redis ${of('redis_version')}`,
     ackDurability: of('aof_enabled') === '1' ? await appendDurability(connection) : 'memory',
+    replicas: Number(of('connected_slaves') || 0),
     clockAheadMs: (seconds ?? 0) * 1000 + Math.floor((micros ?? 0) / 1000) - now(),
   };
 }
@@ -62,15 +65,21 @@ function parseInfo(text: string): ReadonlyMap<string, string> {
   return new Map(lines);
 }
 
-/** What cannot be known is not claimed: a server that hides its configuration may flush whenever it likes. */
+/**
+ * What cannot be known is not claimed: a server that hides its configuration may flush whenever it likes, and so does one
+ * that does not flush while it rewrites its file.
+ */
 async function appendDurability(connection: PrimaryConnection): Promise<AckDurability> {
-  let fsync: string;
+  let values: string[];
   try {
-    fsync = asText(asArray(await connection.call('CONFIG', 'GET', 'appendfsync'))[1]);
+    values = asArray(await connection.call('CONFIG', 'GET', 'appendfsync', 'no-appendfsync-on-rewrite')).map(asText);
   } catch (error) {
     if (isQimError(error) && error.cause instanceof ErrorReply) return 'memory';
     throw error;
   }
+  const of = (name: string): string | undefined => values[values.indexOf(name) + 1];
+  if (of('no-appendfsync-on-rewrite') !== 'no') return 'memory';
+  const fsync = of('appendfsync');
   if (fsync === 'always') return 'synced';
   return fsync === 'everysec' ? 'everysec' : 'memory';
 }

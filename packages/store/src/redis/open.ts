@@ -4,7 +4,7 @@
  * Everything goes over one connection. The outbox opens one more when it is read from, because it waits there, and the bus
  * one when it is first subscribed to, because a connection that listens does nothing else.
  */
-import { invalidArgument, STORE_COMMAND_TIMEOUT_MS } from '@qim/proto';
+import { ACK_REPLICAS_MAX, ACK_REPLICAS_WAIT_MS, invalidArgument, STORE_COMMAND_TIMEOUT_MS } from '@qim/proto';
 import { systemNow } from '../clock.js';
 import type { Store, StoreOptions } from '../store.js';
 import { describeAddress, parseAddress } from './address.js';
@@ -12,6 +12,7 @@ import { RedisBus } from './bus.js';
 import { openChannelLink } from './channel-link.js';
 import { ChannelListener } from './channel-listener.js';
 import { openConnection } from './connect.js';
+import type { RedisConnection } from './connection.js';
 import type { RedisContext } from './context.js';
 import { inspectServers, joinDeployment } from './deployment.js';
 import { RedisDirectory } from './directory.js';
@@ -22,7 +23,9 @@ import { RedisOutbox } from './outbox.js';
 import { createGroups } from './outbox-groups.js';
 import { oneReader, partitionReaders } from './outbox-reads.js';
 import { noteServers } from './partition-servers.js';
+import { ReplicaAcks } from './replica-acks.js';
 import { Scripts, type ScriptTransform } from './scripts.js';
+import type { TakeOver } from './take-over.js';
 import { RedisUsers } from './users.js';
 import { WeekGuess } from './week-guess.js';
 
@@ -35,6 +38,13 @@ export interface RedisStoreOptions extends StoreOptions {
   readonly partitions?: number;
   /** Refuses a server whose acknowledgements are worth no more than its memory. */
   readonly requireDurable?: boolean;
+  /**
+   * Replicas that must have a write to a conversation before it is answered, 0..ACK_REPLICAS_MAX; default 0. When too few
+   * have it in time the write fails with StoreUnavailable, and its outcome is unknown.
+   */
+  readonly ackReplicas?: number;
+  /** How long they may take; default ACK_REPLICAS_WAIT_MS, and at most a half of commandTimeoutMs. */
+  readonly ackReplicasWaitMs?: number;
   /** After that long without an answer a call fails; default STORE_COMMAND_TIMEOUT_MS. */
   readonly commandTimeoutMs?: number;
   /** For tests: added to the server's clock wherever a script reads it. */
@@ -53,11 +63,13 @@ export async function openRedisStore(url: string, options: RedisStoreOptions = {
   const clockOffsetMs = typeof offset === 'number' ? () => offset : offset;
   const connection = await openConnection({ address, name: 'qim', timeoutMs, onRoundTrip: () => observer.roundTrip?.() });
   try {
-    const { product, ackDurability, clockAheadMs } = await inspectServers(connection, address.cluster, now);
+    const { product, ackDurability, clockAheadMs, replicas } = await inspectServers(connection, address.cluster, now);
     if (options.requireDurable === true && ackDurability === 'memory') {
       throw invalidArgument('store', 'a durable one: set appendonly yes, and appendfsync always or everysec');
     }
-    const scripts = new Scripts(connection, options.transformScript, ({ kind }) => observer.takeOver?.(kind));
+    const acks = replicaAcks(connection, options, timeoutMs);
+    const onTakeOver = ({ kind }: TakeOver): void => observer.takeOver?.(kind);
+    const scripts = new Scripts(connection, { transform: options.transformScript, onTakeOver, acks });
     await scripts.load();
     const keys = new KeySpace(await joinDeployment(scripts, options.partitions));
     await createGroups(connection, keys.allOutboxes());
@@ -78,6 +90,7 @@ export async function openRedisStore(url: string, options: RedisStoreOptions = {
       outbox,
       bus,
       ackDurability,
+      ackReplicas: { wanted: options.ackReplicas ?? 0, seen: replicas },
       description: `${product} at ${describeAddress(address)}`,
       ping: async () => {
         await connection.look();
@@ -86,6 +99,7 @@ export async function openRedisStore(url: string, options: RedisStoreOptions = {
       close: async () => {
         bus.close();
         outbox.close();
+        await acks?.close();
         await connection.close();
       },
     };
@@ -93,4 +107,14 @@ export async function openRedisStore(url: string, options: RedisStoreOptions = {
     connection.destroy();
     throw error;
   }
+}
+
+function replicaAcks(connection: RedisConnection, options: RedisStoreOptions, timeoutMs: number): ReplicaAcks | undefined {
+  const { ackReplicas: replicas = 0, ackReplicasWaitMs = ACK_REPLICAS_WAIT_MS } = options;
+  if (!Number.isInteger(replicas) || replicas < 0 || replicas > ACK_REPLICAS_MAX)
+    throw invalidArgument('ackReplicas', `0..${ACK_REPLICAS_MAX}`);
+  if (replicas === 0) return undefined;
+  // What follows still has time.
+  const waitMs = Math.min(ackReplicasWaitMs, Math.ceil(timeoutMs / 2));
+  return new ReplicaAcks({ open: () => connection.dedicated('qim-acks'), replicas, waitMs });
 }

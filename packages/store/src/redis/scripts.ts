@@ -14,6 +14,8 @@ import { assert, TAKE_OVER_TRIES_MAX } from '@qim/proto';
 import { ErrorReply } from 'redis';
 import { unavailable } from '../errors.js';
 import { type Argument, type Command, type RedisConnection, type Reply, replyCode } from './connection.js';
+import type { ReplicaAcks } from './replica-acks.js';
+import { asArray, asText } from './replies.js';
 import { type TakeOver, takeOver } from './take-over.js';
 
 /** How many keys each takes. */
@@ -76,24 +78,40 @@ function luaText(path: string): string {
   return readFileSync(new URL(`../../src/redis/${path}`, import.meta.url), 'utf8');
 }
 
+export interface ScriptsOptions {
+  readonly transform?: ScriptTransform | undefined;
+  /** Told of each. */
+  readonly onTakeOver?: (takeOver: TakeOver) => void;
+  /** Absent: an answer does not wait for replicas. */
+  readonly acks?: ReplicaAcks | undefined;
+}
+
+/** What a guarded script, or one commit of several, answers when it has written nothing, now or before. */
+const NOTHING_WRITTEN: ReadonlySet<string> = new Set(['takeOver', 'guess', 'changed', 'refused', 'conflict', 'corrupt']);
+
+/** The script answers { its answer, replication id of the server }, which is what replicas are waited for by. */
+function withReplicationId(text: string): string {
+  const id = `string.match(redis.call('INFO', 'replication'), 'master_replid:(%x+)')`;
+  return `local function script()\n${text}\nend\nreturn { script(), ${id} }\n`;
+}
+
 export class Scripts {
   readonly #connection: RedisConnection;
   readonly #loaded = new Map<ScriptName, LoadedScript>();
   readonly #onTakeOver: (takeOver: TakeOver) => void;
+  readonly #acks: ReplicaAcks | undefined;
   /** Those under way, by the partition's key. */
   readonly #takeOvers = new Map<string, Promise<TakeOver>>();
 
-  /** `onTakeOver`: told of each. */
-  constructor(
-    connection: RedisConnection,
-    transform: ScriptTransform = (_, text) => text,
-    onTakeOver: (takeOver: TakeOver) => void = () => {},
-  ) {
+  constructor(connection: RedisConnection, { transform = (_, text) => text, onTakeOver = () => {}, acks }: ScriptsOptions = {}) {
     this.#connection = connection;
     this.#onTakeOver = onTakeOver;
+    this.#acks = acks;
     for (const name of Object.keys(SCRIPT_KEYS) as ScriptName[]) {
-      const text = transform(name, scriptText(name));
-      this.#loaded.set(name, { text, sha1: createHash('sha1').update(text).digest('hex'), guarded: isGuarded(name) });
+      const guarded = isGuarded(name);
+      const written = transform(name, scriptText(name));
+      const text = guarded && acks !== undefined ? withReplicationId(written) : written;
+      this.#loaded.set(name, { text, sha1: createHash('sha1').update(text).digest('hex'), guarded });
     }
   }
 
@@ -110,8 +128,8 @@ export class Scripts {
   }
 
   /**
-   * One pipeline of calls, one reply each. Cost: 1; 2 after the server forgot the script; some more when another server
-   * takes the writes than before. @throws StoreUnavailable
+   * One pipeline of calls, one reply each. Cost: 1; 2 after the server forgot the script; 1 more to wait for replicas; some
+   * more when another server takes the writes than before. @throws StoreUnavailable
    */
   async runAll(name: ScriptName, calls: readonly ScriptCall[]): Promise<readonly Reply[]> {
     const script = this.#loaded.get(name);
@@ -148,6 +166,24 @@ export class Scripts {
       assert(call.keys.length === SCRIPT_KEYS[name], `${name} gets the keys that its header lists`);
       return [String(call.keys.length), ...call.keys, ...call.args];
     });
+    const replies = await this.#evaluate(script, parts);
+    return script.guarded && this.#acks !== undefined ? this.#whenReplicated(this.#acks, replies, calls) : replies;
+  }
+
+  /** The scripts' own replies. What was written, now or before, is with the replicas. */
+  #whenReplicated(acks: ReplicaAcks, replies: readonly Reply[], calls: readonly ScriptCall[]): Promise<readonly Reply[]> {
+    return Promise.all(
+      replies.map(async (reply, i) => {
+        const call = calls[i];
+        if (reply instanceof ErrorReply || call === undefined) return reply;
+        const [own = null, replicationId] = asArray(reply);
+        if (hasWritten(asArray(own))) await acks.reached(asText(replicationId), partitionKeyOf(call));
+        return own;
+      }),
+    );
+  }
+
+  async #evaluate(script: LoadedScript, parts: readonly (readonly Argument[])[]): Promise<readonly Reply[]> {
     const replies = await this.#connection.pipeline(parts.map((part): Command => ['EVALSHA', script.sha1, ...part]));
     const forgotten = parts.filter((_, i) => isNoScript(replies[i]));
     if (forgotten.length === 0) return replies;
@@ -160,6 +196,12 @@ export class Scripts {
 
 function isNoScript(reply: Reply | undefined): boolean {
   return reply instanceof ErrorReply && replyCode(reply) === 'NOSCRIPT';
+}
+
+function hasWritten([kind, ...results]: readonly Reply[]): boolean {
+  const written = !NOTHING_WRITTEN.has(asText(kind));
+  const commits = results.filter((result) => Array.isArray(result));
+  return written && (commits.length === 0 || commits.some((result) => hasWritten(asArray(result))));
 }
 
 function asksForTakeOver(reply: Reply | undefined): boolean {
