@@ -1,5 +1,8 @@
 /** What a server prints at its start. Standard output carries these lines and no others; the ready line is the last. */
 import type { AckDurability } from '@qim/proto';
+import type { Store } from '@qim/store';
+
+type StoreWorth = Pick<Store, 'description' | 'ackDurability' | 'ackReplicas'>;
 
 const WORTH: Readonly<Record<AckDurability, string>> = {
   synced: 'an acknowledged message is on disk and survives a crash and a power loss',
@@ -12,8 +15,20 @@ export function worthOf(ackDurability: AckDurability): string {
   return `${ackDurability}: ${WORTH[ackDurability]}`;
 }
 
-export function startLines(description: string, ackDurability: AckDurability): readonly string[] {
-  return [`store: ${description}`, `acknowledgement: ${worthOf(ackDurability)}`];
+export function startLines({ description, ackDurability, ackReplicas }: StoreWorth): readonly string[] {
+  const wanted = ackReplicas?.wanted ?? 0;
+  const replicas = wanted === 0 ? [] : [`replicas: an acknowledged message is with ${wanted} of them as well, in memory at least`];
+  return [`store: ${description}`, `acknowledgement: ${worthOf(ackDurability)}`, ...replicas];
+}
+
+/** For standard error, and loud: nothing will be acknowledged. Empty when there are enough. */
+export function replicaWarning(ackReplicas: Store['ackReplicas']): readonly string[] {
+  if (ackReplicas === undefined || ackReplicas.seen >= ackReplicas.wanted) return [];
+  const { wanted, seen } = ackReplicas;
+  return [
+    `!!! WARNING: --ack-replicas ${wanted}, and a primary has ${seen} replicas.`,
+    '!!! NOTHING is acknowledged there until it has enough of them: every send fails with STORE_UNAVAILABLE.',
+  ];
 }
 
 export const DEV_BANNER: readonly string[] = [

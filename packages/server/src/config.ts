@@ -107,6 +107,9 @@ function contradictions(config: Partial<Config>): string[] {
   if (store === 'embedded' && config.storePasswordFile !== undefined) {
     problems.push('--store-password-file goes with a Redis: the embedded store has no password');
   }
+  if (store === 'embedded' && (config.ackReplicas ?? 0) > 0) {
+    problems.push('--ack-replicas goes with a Redis: the embedded store has no replicas');
+  }
   if (store === 'embedded' && roles?.includes('gateway') === true && !roles.includes('push')) {
     problems.push('--roles: on the embedded store no other process can deliver, so gateway needs push beside it');
   }

@@ -17,6 +17,7 @@ export interface Metrics extends RetentionObserver {
   damage(reason: CorruptReason): void;
   redo(): void;
   roundTrip(): void;
+  takeOver(kind: 'noted' | 'risen'): void;
   entryDelivered(kind: OutboxKind, lagMs: number | undefined): void;
   entrySetAside(): void;
   deliveryDeferred(): void;
@@ -59,6 +60,9 @@ export function createMetrics(): Metrics {
   const commits = counter('qim_commits_total', 'Messages committed; duplicates are not among them');
   const damage = counter('qim_damage_total', 'Damage met in stored data, by reason; any is a reason to look', ['reason']);
   const redo = counter('qim_redo_total', 'Conversations read once more before they were called broken, or for another floor');
+  const takeOvers = counter('qim_store_take_overs_total', 'Partitions whose writes another server takes now, by what became of the epoch', [
+    'kind',
+  ]);
   const roundTrips = counter('qim_store_round_trips_total', 'Flushes to the store');
   const deliveries = counter('qim_deliveries_total', 'Events sent to connected devices');
   const slow = counter('qim_slow_consumers_total', 'Connections closed because the device read too slowly');
@@ -91,6 +95,7 @@ export function createMetrics(): Metrics {
     damage: (reason) => damage.inc({ reason }),
     redo: () => redo.inc(),
     roundTrip: () => roundTrips.inc(),
+    takeOver: (kind) => takeOvers.inc({ kind }),
     entryDelivered: (kind, lagMs) => {
       entries.inc({ kind });
       if (lagMs !== undefined) lag.observe(Math.max(0, lagMs) / 1_000);

@@ -21,6 +21,8 @@ export interface OpenOptions extends StoreOptions {
   readonly as: 'server' | 'beside';
   /** A store whose acknowledgements survive nothing is refused before anything is written to it. */
   readonly requireDurable?: boolean;
+  /** Redis: replicas that must have a write before it is acknowledged; default 0. */
+  readonly ackReplicas?: number;
 }
 
 export type OpenStore = (place: StorePlace, options: OpenOptions) => Promise<Store>;

@@ -6,7 +6,7 @@
  */
 import { RELEASE_DEADLINE_MS } from '@qim/proto';
 import type { Store } from '@qim/store';
-import { DEV_BANNER, MEMORY_WARNING, readyLine, startLines } from './announce.js';
+import { DEV_BANNER, MEMORY_WARNING, readyLine, replicaWarning, startLines } from './announce.js';
 import { StartError } from './errors.js';
 import type { ServerIo } from './io.js';
 import { Lifecycle } from './lifecycle.js';
@@ -75,7 +75,8 @@ async function secretsOf({ dev, data, jwtSecretFile }: Config, io: ServerIo): Pr
 }
 
 async function openDurably(config: Config, io: ServerIo, metrics: Metrics, lifecycle: Lifecycle): Promise<Store> {
-  const store = await io.openStore(config, { as: 'server', requireDurable: config.requireDurable, now: io.now, observer: metrics });
+  const { requireDurable, ackReplicas } = config;
+  const store = await io.openStore(config, { as: 'server', requireDurable, ackReplicas, now: io.now, observer: metrics });
   lifecycle.started('store', RELEASE_DEADLINE_MS, () => store.close());
   if (config.requireDurable && store.ackDurability === 'memory') {
     throw new StartError(
@@ -88,7 +89,8 @@ async function openDurably(config: Config, io: ServerIo, metrics: Metrics, lifec
 
 function announce(config: Config, io: ServerIo, store: Store): void {
   if (config.dev) for (const line of DEV_BANNER) io.out(line);
-  for (const line of startLines(store.description, store.ackDurability)) io.out(line);
+  for (const line of startLines(store)) io.out(line);
   if (io.pageFolder === undefined) io.out('page: none is served, it is not built (npm run build)');
   if (store.ackDurability === 'memory') for (const line of MEMORY_WARNING) io.err(line);
+  for (const line of replicaWarning(store.ackReplicas)) io.err(line);
 }

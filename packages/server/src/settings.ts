@@ -3,6 +3,8 @@
  * it and from nothing else; names of flags and variables are derived from the keys.
  */
 import {
+  ACK_REPLICAS_MAX,
+  ACK_REPLICAS_WAIT_MS,
   DRAIN_DEADLINE_MS_DEFAULT,
   DRAIN_DEADLINE_MS_MAX,
   HELLO_TIMEOUT_MS,
@@ -18,7 +20,7 @@ import {
   SOCKET_QUEUE_BYTES_MIN,
 } from '@qim/proto';
 import { parseDirectMessages } from './direct-messages.js';
-import { duration, durationText, integer, oneOf, Refusal, type Setting, someOf, text, toggle } from './setting.js';
+import { duration, durationText, integer, oneOf, type Setting, someOf, text, toggle } from './setting.js';
 
 const ROLES = ['gateway', 'session', 'push'] as const;
 
@@ -50,12 +52,6 @@ function clusterLocation(given: string): RedisLocation | undefined {
   const hosts = host.split(',');
   const sound = hosts.every((one) => one !== '' && URL.canParse(`redis://${userinfo}${one}`) && new URL(`redis://${one}`).host === one);
   return sound ? { href: given, host } : undefined;
-}
-
-function parseAckReplicas(given: string): number | undefined {
-  if (given === '0') return 0;
-  if (/^[1-9]\d?$/.test(given)) throw new Refusal('waiting for replicas comes with a later version; only 0 is taken now');
-  return undefined;
 }
 
 function parseJwksUrl(given: string): URL | undefined {
@@ -149,11 +145,9 @@ export const SETTINGS = {
     doc: 'Refuse to start on a store whose acknowledgements survive nothing (memory), as a Redis without persistence.',
   }),
   ackReplicas: set({
-    value: 'N',
-    allowed: '0',
-    parse: parseAckReplicas,
+    ...integer(0, ACK_REPLICAS_MAX),
     fallback: '0',
-    doc: 'Redis replicas that must have a commit before it is acknowledged. Only 0 for now.',
+    doc: `Redis replicas that must have a write to a conversation before it is acknowledged. When too few have it within ${ACK_REPLICAS_WAIT_MS / 1000} s, the call fails with STORE_UNAVAILABLE, its outcome is unknown, and a retry with the same id waits again.`,
   }),
   logLevel: set({ ...oneOf(...LOG_LEVELS), fallback: 'info', doc: 'Least level of what is logged, as JSON lines on standard error.' }),
   directMessages: set({

@@ -71,6 +71,14 @@ test('a store whose acknowledgements are worth nothing is warned of loudly, on s
   expect(durable.lines.out.join('\n')).toContain('acknowledgement: everysec');
 });
 
+test('replicas that an acknowledgement waits for are told, and loudly when there are too few', async () => {
+  const with_ = (seen: number) => ({ store: { ...openMemoryStore(), ackReplicas: { wanted: 2, seen } } });
+  const enough = await started({}, with_(2));
+  expect(enough.lines.out.join('\n')).toContain('with 2 of them');
+  expect(enough.lines.err.join('\n')).not.toContain('NOTHING is acknowledged');
+  expect((await started({}, with_(1))).lines.err.join('\n')).toMatch(/--ack-replicas 2, and a primary has 1.*\n.*NOTHING is acknowledged/);
+});
+
 test('--require-durable refuses memory, takes everysec, and leaves no store open', async () => {
   const store = openMemoryStore();
   const close = vi.spyOn(store, 'close');
