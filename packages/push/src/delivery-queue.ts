@@ -60,7 +60,8 @@ export class DeliveryQueue {
       this.#waiting = this.#waiting.filter(({ entries }) => entries.length > 0);
       const settled = await this.#settle();
       if (settled && this.#waiting.length === 0) {
-        if (this.#sweeping.size === 0) return;
+        // A sweep may have ended while the rest was settled.
+        if (this.#sweeping.size === 0 && this.#delivered.length === 0) return;
         progress.sweeping([...this.#sweeping.values()].reduce((sum, entries) => sum + entries, 0));
         await Promise.all(this.#sweeping.keys());
         continue;
