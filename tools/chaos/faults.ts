@@ -100,7 +100,7 @@ async function pushOwner({ servers }: World): Promise<ServerProcess> {
   const held = await Promise.all(
     servers.map(async (server) => {
       const answer = await fetch(`http://127.0.0.1:${server.port}/metrics`, { signal: AbortSignal.timeout(2_000) }).catch(() => undefined);
-      return Number(/^qim_push_partitions_held (\d+)/m.exec((await answer?.text()) ?? '')?.[1] ?? 0);
+      return Number(/^qim_push_partitions (\d+)/m.exec((await answer?.text()) ?? '')?.[1] ?? 0);
     }),
   );
   const owner = servers[held.indexOf(Math.max(...held))];

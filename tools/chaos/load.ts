@@ -49,6 +49,7 @@ export class Load {
   readonly members = new Map<string, readonly string[]>();
   readonly #world: World;
   readonly #random: Random;
+  #running: Promise<unknown> = Promise.resolve();
   #stopped = false;
   #finishBy = Number.POSITIVE_INFINITY;
 
@@ -86,16 +87,19 @@ export class Load {
     for (const { client } of this.devices) client.retryNow();
   }
 
-  /** Until `finish`. Rejects when an intention could not be brought to its end. */
-  async run(): Promise<void> {
+  /** Until `finished`. */
+  start(): void {
     const phones = this.devices.filter(({ name }) => name === 'phone');
-    await Promise.all(phones.flatMap((device) => [...device.open.keys()].map((id) => this.#turns(device, id))));
+    this.#running = Promise.all(phones.flatMap((device) => [...device.open.keys()].map((id) => this.#turns(device, id))));
+    // Whoever asks for the end hears of it.
+    this.#running.catch(() => undefined);
   }
 
-  /** No new intentions; those that are there have so long to be answered. */
-  finish(): void {
+  /** No new intentions; resolves when those that are there are answered. Rejects when one could not be brought to its end. */
+  async finished(): Promise<void> {
     this.#stopped = true;
     this.#finishBy = performance.now() + FINISH_WITHIN_MS;
+    await this.#running;
   }
 
   close(): void {

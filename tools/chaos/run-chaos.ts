@@ -35,9 +35,15 @@ export async function runChaos(options: ChaosOptions): Promise<boolean> {
     await load.prepare();
     retrying = setInterval(() => load.retryNow(), LOOK_MS);
     const memory = new MemoryWatch(world);
-    const counts = await underFaults(world, load, options);
-    const verdict = judge(load.intentions, await readersOf(world, load));
+    const counts = await injected(world, load, options);
+    const soundAt = performance.now();
+    await world.heal();
+    await load.finished();
+    const answeredMs = performance.now() - soundAt;
     const unconverged = await divergingDevices(world, load);
+    const convergedMs = performance.now() - soundAt;
+    const verdict = judge(load.intentions, await readersOf(world, load));
+    print(`once all was sound: everything answered after ${seconds(answeredMs)} s, every device right after ${seconds(convergedMs)} s`);
     return report(print, { load, counts, verdict, unconverged, memory: memory.end() });
   } finally {
     clearInterval(retrying);
@@ -46,12 +52,15 @@ export async function runChaos(options: ChaosOptions): Promise<boolean> {
   }
 }
 
-async function underFaults(world: World, load: Load, { seed, minutes, store, servers }: ChaosOptions): Promise<Map<FaultKind, number>> {
+function seconds(ms: number): string {
+  return (ms / 1000).toFixed(1);
+}
+
+/** Starts the load. How often each kind of fault was injected. */
+async function injected(world: World, load: Load, { seed, minutes, store, servers }: ChaosOptions): Promise<Map<FaultKind, number>> {
   const counts = new Map<FaultKind, number>();
   const begunAt = performance.now();
-  const running = load.run();
-  // Looked at once everything is sound again; until then its failure is nobody's.
-  running.catch(() => undefined);
+  load.start();
   for (const fault of schedule({ seed, store, servers, durationMs: minutes * MINUTE_MS })) {
     await pause(Math.max(0, begunAt + fault.atMs - performance.now()));
     const undo = await inject(world, fault);
@@ -59,9 +68,6 @@ async function underFaults(world: World, load: Load, { seed, minutes, store, ser
     await pause(fault.holdMs);
     await undo();
   }
-  await world.heal();
-  load.finish();
-  await running;
   return counts;
 }
 

@@ -182,7 +182,7 @@ class Pipe {
       await new Promise((resolve) => this.#to.write('', resolve));
       this.#break(breakAt.by);
       this.#state.tripped();
-    } else if (!flushed) await Promise.race([once(this.#to, 'drain'), once(this.#to, 'close')]);
+    } else if (!flushed) await drained(this.#to);
   }
 
   /** Of this chunk so many bytes pass before the link breaks. */
@@ -203,6 +203,15 @@ class Pipe {
 function reset(socket: Socket): void {
   Reflect.set(socket, 'resetAndClosing', true);
   socket.destroy();
+}
+
+/** Resolves when it takes more, or is gone. */
+async function drained(socket: Socket): Promise<void> {
+  const waited = new AbortController();
+  const either = ['drain', 'close'].map((event) => once(socket, event, { signal: waited.signal }));
+  // One that broke says so by an error first; the link's own listeners deal with it.
+  await Promise.race(either).catch(() => undefined);
+  waited.abort();
 }
 
 function pause(ms: number): Promise<void> {
