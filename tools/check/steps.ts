@@ -1,5 +1,5 @@
 /** What `npm run check` looks at, in order of what a reader wants to hear first. */
-import { buildPackage } from '../client-package/build-package.js';
+import { checkPackage } from '../client-package/build-package.js';
 import { checkImports } from '../imports/check-imports.js';
 import { baselineIsCurrent, breakingChanges, generatedIsCurrent, lintSchema } from '../schema/check-schema.js';
 import { EXCEPTIONS } from '../tidy/exceptions.js';
@@ -27,7 +27,10 @@ export const STEPS: readonly Step[] = [
   },
   { name: 'types of what ships (tsc)', run: async () => problems(await command(process.execPath, [NATIVE_TSC, '-b'])) },
   // Before what looks at tests: they see the types that it makes.
-  { name: 'the SDK as it is published: bundle, size, API report', run: async () => (await buildPackage(process.cwd(), false)).problems },
+  {
+    name: 'the SDK as it is published: bundle, size, API report',
+    run: async () => (await checkPackage(process.cwd(), 'compare')).problems,
+  },
   {
     name: 'types of tests and tools (tsc)',
     run: async () => problems(await command(process.execPath, [NATIVE_TSC, ...CHECK_ONLY])),

@@ -9,20 +9,19 @@ import { CLIENT, ENTRIES, OUT } from './bundle.js';
 
 export const REPORT_FOLDER = `${CLIENT}/api`;
 
-/**
- * From what `tsc -b packages/client` made. `accept`: writes the reports, where otherwise one that differs is a problem.
- * Problems, one a line.
- */
-export async function extractTypes(root: string, accept: boolean): Promise<readonly string[]> {
-  const problems = Object.entries(ENTRIES).flatMap(([entry, source]) =>
-    extractEntry(root, entry, source.replace(/\.ts$/, '.d.ts'), accept),
-  );
+/** What becomes of the reports: none are made, one that differs is a problem, or they are written. */
+export type Reports = 'none' | 'compare' | 'accept';
+
+/** From what `tsc -b packages/client` made. Problems, one a line. */
+export async function extractTypes(root: string, reports: Reports): Promise<readonly string[]> {
+  const entries = Object.entries(ENTRIES).filter(([entry]) => entry === MAIN || reports !== 'none');
+  const problems = entries.flatMap(([entry, source]) => extractEntry(root, entry, source.replace(/\.ts$/, '.d.ts'), reports));
   // They take the others from the package by its name, as an application does: rolled up they would have them twice.
   await cp(join(root, CLIENT, 'dist/react'), join(root, OUT, 'react'), { recursive: true, filter: (path) => !/\.(js|map)$/.test(path) });
   return problems;
 }
 
-function extractEntry(root: string, entry: string, types: string, accept: boolean): readonly string[] {
+function extractEntry(root: string, entry: string, types: string, reports: Reports): readonly string[] {
   const problems: string[] = [];
   const config = ExtractorConfig.prepare({
     configObject: {
@@ -30,7 +29,7 @@ function extractEntry(root: string, entry: string, types: string, accept: boolea
       mainEntryPointFilePath: join(root, CLIENT, 'dist', types),
       compiler: { overrideTsconfig: COMPILER },
       apiReport: {
-        enabled: true,
+        enabled: reports !== 'none',
         reportFileName: entry,
         reportFolder: join(root, REPORT_FOLDER),
         reportTempFolder: join(root, CLIENT, 'dist/api'),
@@ -55,13 +54,13 @@ function extractEntry(root: string, entry: string, types: string, accept: boolea
     packageJsonFullPath: join(root, CLIENT, 'package.json'),
   });
   const { apiReportChanged } = Extractor.invoke(config, {
-    localBuild: accept,
+    localBuild: reports === 'accept',
     messageCallback: (message: ExtractorMessage) => {
       if ((message.logLevel as string) === 'error') problems.push(`${entry}: ${message.text}`);
       message.handled = true;
     },
   });
-  if (apiReportChanged && !accept) {
+  if (apiReportChanged && reports === 'compare') {
     problems.push(`${REPORT_FOLDER}/${entry}.api.md is not what the types say: if that is on purpose, npm run client:api writes it`);
   }
   return problems;
