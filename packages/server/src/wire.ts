@@ -119,9 +119,10 @@ function countingCommits(messages: MessageStore, metrics: Metrics): WriterDeps['
       return outcome;
     },
     amend: (request) => messages.amend(request),
+    react: (request) => messages.react(request),
     readMessages: (tenantId, conversationId, sequences) => messages.readMessages(tenantId, conversationId, sequences),
     readConversation: (tenantId, conversationId, userId) => messages.readConversation(tenantId, conversationId, userId),
     readMembers: (tenantId, conversationId) => messages.readMembers(tenantId, conversationId),
   };
 }
-    react: (request) => messages.react(request),
+
