@@ -243,7 +243,8 @@ export const PUSH_SWEEPS_MAX = 2;
 /** Entries of one partition that wait for sweeps and nothing else; past it the partition is not read until some are done. */
 export const PUSH_ENTRIES_SWEEPING_MAX = 1_024;
 /** Views of readers that one amendment has read at the same time, to leave out those who have cleared it. */
-export const PUSH_VIEWS_AT_ONCE = 256;
+export const PUSH_VIEWS_AT_ONCE = 1_000;
+
 /** A UUID, and room for a name of one's own. */
 export const BUS_PROCESS_ID_BYTES_MAX = 64;
 /** Users that one message between processes names: 10 000 members are spread over the channels, 64 on each by default. */

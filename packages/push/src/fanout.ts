@@ -40,7 +40,7 @@ export async function deliverConversation(deps: FanoutDeps, entries: readonly [O
 
 /**
  * An amendment may be of a record that a reader has cleared since; nothing at or below that is told again. What is new
- * is past everything that was cleared. Read for connected users alone, PUSH_VIEWS_AT_ONCE at a time.
+ * is past everything that was cleared. Read for users who may be connected alone, PUSH_VIEWS_AT_ONCE at a time.
  */
 async function withoutCleared({ directory, bus }: FanoutDeps, delivery: Delivery): Promise<Delivery> {
   const { event, tenantId } = delivery;
@@ -50,8 +50,8 @@ async function withoutCleared({ directory, bus }: FanoutDeps, delivery: Delivery
   const userIds: UserId[] = [];
   for (let from = 0; from < connected.length; from += PUSH_VIEWS_AT_ONCE) {
     const some = connected.slice(from, from + PUSH_VIEWS_AT_ONCE);
-    const views = await Promise.all(some.map((userId) => directory.view(tenantId, userId, conversationId)));
-    userIds.push(...some.filter((_, i) => conversationSeq > (views[i]?.clearedSeq ?? 0)));
+    const cleared = await directory.clearedSeqs(tenantId, conversationId, some);
+    userIds.push(...some.filter((_, i) => conversationSeq > (cleared[i] ?? 0)));
   }
   return { ...delivery, userIds };
 }

@@ -59,7 +59,7 @@ export interface PushObserver {
 
 export interface PushDeps {
   readonly messages: Pick<MessageStore, 'readMessages' | 'readMembers'>;
-  readonly directory: Pick<Directory, 'touch' | 'join' | 'leave' | 'view'>;
+  readonly directory: Pick<Directory, 'touch' | 'join' | 'leave' | 'clearedSeqs'>;
   readonly outbox: Pick<
     Outbox,
     'partitionCount' | 'announceOwner' | 'withdrawOwner' | 'acquire' | 'renew' | 'release' | 'read' | 'acknowledge' | 'setAside'

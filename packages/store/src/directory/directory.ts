@@ -76,6 +76,12 @@ export interface Directory {
   view(tenantId: TenantId, userId: UserId, conversationId: ConversationId): Promise<ConversationView | undefined>;
 
   /**
+   * Up to where each of the users has cleared the conversation, in their order; 0: nothing, or there is no readable view.
+   * Cost: 1 pipeline.
+   */
+  clearedSeqs(tenantId: TenantId, conversationId: ConversationId, userIds: readonly UserId[]): Promise<readonly ConversationSeq[]>;
+
+  /**
    * Raises the read mark by an atomic maximum, and clears markedUnread; returns what now holds. The caller has bounded
    * `readSeq` by the head. Cost: 1.
    */

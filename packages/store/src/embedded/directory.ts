@@ -83,6 +83,12 @@ export class EmbeddedDirectory implements Directory {
     return this.#options.environment.read((snapshot) => viewOf(snapshot, keys, conversationId, undefined));
   }
 
+  async clearedSeqs(tenantId: TenantId, conversationId: ConversationId, userIds: readonly UserId[]): Promise<readonly ConversationSeq[]> {
+    return this.#options.environment.read((snapshot) =>
+      userIds.map((userId) => storedView(snapshot, new UserKeys(tenantId, userId), conversationId)?.clearedSeq ?? SEQ_ZERO),
+    );
+  }
+
   raiseRead(tenantId: TenantId, userId: UserId, conversationId: ConversationId, readSeq: ConversationSeq): Promise<ConversationSeq> {
     const keys = new UserKeys(tenantId, userId);
     return this.#write('raiseRead', (snapshot) => {

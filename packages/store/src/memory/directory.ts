@@ -67,6 +67,10 @@ export function memoryDirectory(now: () => number): Directory {
 
     view: async (tenantId, userId, conversationId) => viewOf(userOf(tenantId, userId), conversationId),
 
+    async clearedSeqs(tenantId, conversationId, userIds) {
+      return userIds.map((userId) => userOf(tenantId, userId).held.get(conversationId)?.clearedSeq ?? SEQ_ZERO);
+    },
+
     async raiseRead(tenantId, userId, conversationId, readSeq) {
       const { read, held } = userOf(tenantId, userId);
       const view = held.get(conversationId);

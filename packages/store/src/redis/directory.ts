@@ -28,7 +28,7 @@ import { changedFlags, flagsOf, parseViewEntry, type ViewEntry, ViewFlag, ViewSt
 import { unavailable } from '../errors.js';
 import { Malformed } from '../message/bytes.js';
 import { parseDecimal } from '../message/decimal.js';
-import { isWrongType, type Reply } from './connection.js';
+import { type Command, isWrongType, type Reply } from './connection.js';
 import type { RedisContext } from './context.js';
 import { groupRequestKey, userKeys } from './keys.js';
 import { asArray, asDecimal, asOptionalText, asSequence, asText } from './replies.js';
@@ -88,6 +88,12 @@ export class RedisDirectory implements Directory {
     if (entry === null) return undefined;
     const parsed = readView(entry) ?? UNREADABLE_VIEW;
     return parsed.state === ViewState.Tombstone ? undefined : viewOf(conversationId, readMark(mark), parsed, pin !== null);
+  }
+
+  async clearedSeqs(tenantId: TenantId, conversationId: ConversationId, userIds: readonly UserId[]): Promise<readonly ConversationSeq[]> {
+    const reads = userIds.map((userId): Command => ['HGET', userKeys(tenantId, userId).view, conversationId]);
+    const entries = (await this.#context.connection.pipeline(reads)).map(rightType);
+    return entries.map((entry) => readView(entry)?.clearedSeq ?? SEQ_ZERO);
   }
 
   async raiseRead(tenantId: TenantId, userId: UserId, conversationId: ConversationId, readSeq: ConversationSeq): Promise<ConversationSeq> {

@@ -15,6 +15,20 @@ function start(fixture: Fixture) {
 }
 
 export const clearing: Cases = {
+  async 'of many users is told in their order, with 0 for who cleared nothing and who never had it'(fixture) {
+    const { directory, bob, chat, join } = start(fixture);
+    const [carol, stranger] = [fixture.user('carol'), fixture.user('stranger')];
+    await join(1);
+    await directory.join(TENANT, chat, [{ userId: carol, joinedSeq: seq(1), visibleFrom: seq(1) }], {
+      conversationSeq: seq(1),
+      activityAtMs: 1,
+    });
+    await directory.clear(TENANT, bob, chat, seq(7));
+    expect(await directory.clearedSeqs(TENANT, chat, [stranger, bob, carol, bob])).toEqual([0, 7, 0, 7]);
+    expect(await directory.clearedSeqs(OTHER_TENANT, chat, [bob])).toEqual([0]);
+    expect(await directory.clearedSeqs(TENANT, chat, [])).toEqual([]);
+  },
+
   async 'only rises, in whatever order it is asked, and is seen in view and page'(fixture) {
     const { directory, bob, chat, join, view } = start(fixture);
     await join(1);
