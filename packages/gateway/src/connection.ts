@@ -47,6 +47,8 @@ export interface Upgrade {
   /** From the Authorization header, already checked; undefined: a hello must bring the token. */
   readonly identity: Identity | undefined;
   readonly onBehalfOf: string | undefined;
+  /** Called at the first welcome. */
+  readonly welcomed: () => void;
 }
 
 export class Connection {
@@ -187,6 +189,7 @@ export class Connection {
     const welcome = create(WelcomeSchema, { userId, tenant: BigInt(tenantId), device: deviceId ?? '', ackDurability });
     this.#send(this.#codec.welcome(id, welcome));
     this.#welcomed = true;
+    if (first) this.#upgrade.welcomed();
   }
 
   async #subscribe({ caller: { tenantId, userId, deviceId } }: Identity): Promise<void> {

@@ -84,6 +84,7 @@ export interface GatewayLimits {
   readonly helloTimeoutMs: number;
   readonly pingIntervalMs: number;
   readonly socketQueueBytesMax: number;
+  readonly handshakesMax: number;
 }
 
 export interface Gateway {

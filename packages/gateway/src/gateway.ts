@@ -1,5 +1,5 @@
 /** Composes the edge, and takes it down again in order. */
-import { assert, HELLO_TIMEOUT_MS, HTTP_BODY_BYTES_MAX, PING_INTERVAL_MS, SOCKET_QUEUE_BYTES_MAX } from '@qim/proto';
+import { assert, HANDSHAKES_MAX, HELLO_TIMEOUT_MS, HTTP_BODY_BYTES_MAX, PING_INTERVAL_MS, SOCKET_QUEUE_BYTES_MAX } from '@qim/proto';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { type Clock, nodeTimer } from './clock.js';
 import { registerConnect } from './connect-routes.js';
@@ -17,6 +17,7 @@ const LIMITS: GatewayLimits = {
   helloTimeoutMs: HELLO_TIMEOUT_MS,
   pingIntervalMs: PING_INTERVAL_MS,
   socketQueueBytesMax: SOCKET_QUEUE_BYTES_MAX,
+  handshakesMax: HANDSHAKES_MAX,
 };
 
 export function createGateway(options: GatewayOptions): Gateway {

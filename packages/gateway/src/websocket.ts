@@ -7,11 +7,13 @@
  */
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { CLIENT_FRAME_READ_BYTES_MAX, CloseCode, forbidden, invalidArgument, type QimError } from '@qim/proto';
+import { CLIENT_FRAME_READ_BYTES_MAX, CloseCode, forbidden, invalidArgument, QimError } from '@qim/proto';
 import { WebSocket, WebSocketServer } from 'ws';
 import { type Identity, identityOf, ON_BEHALF_OF } from './authenticate.js';
 import { Connection, type ConnectionDeps } from './connection.js';
+import { frameErrorOf } from './error-map.js';
 import { type FrameCodec, jsonFrames, protoFrames } from './frames.js';
+import { Handshakes } from './handshakes.js';
 import { hostIsAllowed, originIsAllowed } from './origin.js';
 import { type PlainError, plainError } from './plain-error.js';
 import { REQUEST_ID, requestIdOf } from './request-id.js';
@@ -46,10 +48,16 @@ export class SocketDoor {
     WebSocket: QimSocket,
   });
   readonly #requestIds = new WeakMap<IncomingMessage, string>();
+  readonly #handshakes: Handshakes;
+  /** Those that are being told to come back: past the bound they are not even told. */
+  readonly #turnedAway: Handshakes;
+  readonly #leaving = new Set<WebSocket>();
   #whenEmpty: (() => void) | undefined;
 
   constructor(options: SocketDoorOptions) {
     this.#options = options;
+    this.#handshakes = new Handshakes(options.limits.handshakesMax);
+    this.#turnedAway = new Handshakes(options.limits.handshakesMax);
     this.#server.on('headers', (lines, request) => lines.push(`Qim-Request-Id: ${this.#requestIds.get(request) ?? ''}`));
   }
 
@@ -58,15 +66,23 @@ export class SocketDoor {
     // Until ws takes over, a peer that goes away would be an unhandled error of the socket.
     socket.on('error', ignore);
     const requestId = requestIdOf(request.headers[REQUEST_ID]);
+    let done = ignore;
     try {
       const codec = this.#admit(request);
+      const admitted = this.#handshakes.begin();
+      if (admitted === undefined) return this.#turnAway(request, socket, head, codec);
+      done = admitted;
       const identity = await this.#identity(request);
       if (this.#options.work.stopping) throw serverStopping();
       const onBehalfOf = single(request.headers[ON_BEHALF_OF]);
       this.#requestIds.set(request, requestId);
-      this.#server.handleUpgrade(request, socket, head, (webSocket) => this.#open(webSocket, codec, { requestId, identity, onBehalfOf }));
+      socket.once('close', done);
+      const upgrade = { requestId, identity, onBehalfOf, welcomed: done };
+      this.#server.handleUpgrade(request, socket, head, (webSocket) => this.#open(webSocket, codec, upgrade));
     } catch (error) {
-      refuse(socket, requestId, error instanceof UpgradeRefusal ? error.answer : plainError(error));
+      done();
+      if (error instanceof UpgradeRefusal) refuse(socket, requestId, error.answer, error.retryAfter);
+      else refuse(socket, requestId, plainError(error));
     }
   }
 
@@ -86,6 +102,7 @@ export class SocketDoor {
 
   terminateAll(): void {
     for (const connection of this.#connections) connection.terminate();
+    for (const socket of this.#leaving) socket.terminate();
   }
 
   #admit(request: IncomingMessage): FrameCodec {
@@ -108,6 +125,23 @@ export class SocketDoor {
     return identityOf(this.#options.verifier, headers.authorization, single(headers[ON_BEHALF_OF]));
   }
 
+  /** A browser is not shown the answer to a refused upgrade: so it is upgraded, told, and closed at once. */
+  #turnAway(request: IncomingMessage, socket: Duplex, head: Buffer, codec: FrameCodec): void {
+    const retryAfterMs = this.#handshakes.retryAfterMs();
+    const told = this.#turnedAway.begin();
+    if (told === undefined) throw new UpgradeRefusal(503, 'unavailable', 'too many connect at once', Math.ceil(retryAfterMs / 1000));
+    socket.once('close', told);
+    this.#server.handleUpgrade(request, socket, head, (webSocket) => {
+      this.#leaving.add(webSocket);
+      webSocket.on('close', () => this.#leaving.delete(webSocket));
+      webSocket.on('error', ignore);
+      webSocket.send(codec.error(0n, frameErrorOf(new QimError('RateLimited', { retryAfterMs }, 'too many connect at once'))), {
+        binary: codec.binary,
+      });
+      webSocket.close(CloseCode.TryLater, 'too many connect at once');
+    });
+  }
+
   #open(socket: WebSocket, codec: FrameCodec, upgrade: ConstructorParameters<typeof Connection>[3]): void {
     const connection = new Connection(this.#options, socket, codec, upgrade);
     this.#connections.add(connection);
@@ -121,9 +155,13 @@ export class SocketDoor {
 class UpgradeRefusal extends Error {
   readonly answer: PlainError;
 
-  constructor(status: number, code: string, message: string) {
+  /** Seconds, for Retry-After; undefined: no reason to come back. */
+  readonly retryAfter: number | undefined;
+
+  constructor(status: number, code: string, message: string, retryAfter?: number) {
     super(message);
     this.answer = { status, body: { code, message } };
+    this.retryAfter = retryAfter;
   }
 }
 
@@ -150,7 +188,7 @@ function single(header: string | string[] | undefined): string | undefined {
 
 function ignore(): void {}
 
-function refuse(socket: Duplex, requestId: string, { status, body }: PlainError): void {
+function refuse(socket: Duplex, requestId: string, { status, body }: PlainError, retryAfter?: number): void {
   const text = JSON.stringify(body);
   const lines = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
@@ -158,6 +196,7 @@ function refuse(socket: Duplex, requestId: string, { status, body }: PlainError)
     'Content-Type: application/json',
     `Content-Length: ${Buffer.byteLength(text)}`,
     `Qim-Request-Id: ${requestId}`,
+    ...(retryAfter === undefined ? [] : [`Retry-After: ${retryAfter}`]),
   ];
   socket.end(`${lines.join('\r\n')}\r\n\r\n${text}`);
 }

@@ -51,6 +51,7 @@ describe('a socket', () => {
       push: {
         start: unused,
         stop: unused,
+        leads: unused,
         announceRead: unused,
         announceChange: unused,
         subscribe: async (given) => {
@@ -59,6 +60,7 @@ describe('a socket', () => {
         },
       },
       verifier: { verify: unused },
+      isSuspended: async () => false,
       encoder: new EventEncoder(),
       ackDurability: 'memory',
       observer: {
@@ -70,11 +72,16 @@ describe('a socket', () => {
       },
       log: { info: unused, warn: unused, error: unused },
       clock,
-      limits: { helloTimeoutMs: 1, pingIntervalMs: 1_000_000, socketQueueBytesMax: limit },
+      limits: { helloTimeoutMs: 1, pingIntervalMs: 1_000_000, socketQueueBytesMax: limit, handshakesMax: 1 },
     };
     const caller = { tenantId: LEGACY_TENANT_ID, userId: parseUserId('bob'), deviceId: undefined, admin: false };
     const identity: Identity = { caller, actingAdmin: undefined, expiresAtMs: clock.now() + 60_000 };
-    new Connection(deps, socket as unknown as WebSocket, jsonFrames, { requestId: 'r', identity, onBehalfOf: undefined });
+    new Connection(deps, socket as unknown as WebSocket, jsonFrames, {
+      requestId: 'r',
+      identity,
+      onBehalfOf: undefined,
+      welcomed: () => {},
+    });
     await vi.waitFor(() => expect(socket.sent).toHaveLength(1));
     return { socket, counts, unsubscribed, deliver: (event: PushEvent) => sink?.deliver(event) };
   }

@@ -11,6 +11,8 @@ export const CloseCode = {
   FrameTooLarge: 4413,
   /** The server is stopping; another one, or the same one soon, will answer. */
   ServerStopping: 4500,
+  /** Too many are connecting at once; the error frame before it says after how long to come back. */
+  TryLater: 4503,
   /** The client reads too slowly; it must list again. */
   SlowConsumer: 4508,
   /** No answer to a ping. */

@@ -116,6 +116,11 @@ export const SOCKET_QUEUE_BYTES_MIN = CLIENT_FRAME_BYTES_MAX;
 export const HELLO_TIMEOUT_MS = 10_000;
 /** A phone on a slow link still manages. */
 export const HELLO_TIMEOUT_MS_MIN = 1_000;
+/** WebSockets between their upgrade and their welcome; the next one is told to come back. A second of one core's work. Tunable. */
+export const HANDSHAKES_MAX = 512;
+/** Who was told so comes back after the first of these, and a storm is spread evenly over the second. */
+export const HANDSHAKE_RETRY_AFTER_MS = 1_000;
+export const HANDSHAKE_RETRY_SPREAD_MS = 4_000;
 /** WebSocket ping interval; a peer that misses one answer is closed. Tunable. */
 export const PING_INTERVAL_MS = 30_000;
 /** More often costs a phone its battery. */
@@ -319,8 +324,6 @@ export const CLIENT_TYPING_MAX = 200;
 export const CLIENT_PRESENCE_MAX = 10_000;
 /** Profiles held; the one that was asked for longest ago makes room. */
 export const CLIENT_PROFILES_MAX = 2_000;
-/** Profiles that are asked for in one call. */
-export const CLIENT_PROFILES_PER_CALL_MAX = 100;
 /** Profiles wanted within this time are asked for together: those of one rendering. */
 export const PROFILES_DELAY_MS = 20;
 /** A token is renewed this long before it expires, or after three quarters of what is left when that is less. */

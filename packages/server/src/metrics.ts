@@ -38,7 +38,7 @@ const LAG_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 15, 60, 300
 
 /** The protocol's own close codes and ours; a peer may send any other of 1000-4999. */
 function closeLabel(code: number): string {
-  return (code >= 1000 && code <= 1015) || [4400, 4401, 4413, 4500, 4508, 4509].includes(code) ? String(code) : 'other';
+  return (code >= 1000 && code <= 1015) || [4400, 4401, 4413, 4500, 4503, 4508, 4509].includes(code) ? String(code) : 'other';
 }
 
 export function createMetrics(): Metrics {
