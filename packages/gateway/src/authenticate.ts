@@ -1,5 +1,5 @@
 /** From the headers of a request, or the token of a hello, to the one who calls. */
-import { type Caller, forbidden, invalidArgument, parseDeviceId, parseUserId, type UserId } from '@qim/proto';
+import { type Caller, forbidden, invalidArgument, parseDeviceId, parseUserId, SYSTEM_USER_ID, type UserId } from '@qim/proto';
 import type { TokenClaims, TokenVerifier } from './contract.js';
 import { unauthenticated } from './tokens.js';
 
@@ -49,6 +49,7 @@ function userIdOfHeader(header: string): UserId {
   } catch {
     throw invalidArgument('Qim-On-Behalf-Of', 'a user id in UTF-8');
   }
+  if (text === SYSTEM_USER_ID) throw invalidArgument('Qim-On-Behalf-Of', 'a user, not the system');
   return parseUserId(text, 'Qim-On-Behalf-Of');
 }
 

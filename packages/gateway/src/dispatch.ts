@@ -23,6 +23,7 @@ import { messageMethods } from './handlers/message-methods.js';
 import { moderationMethods } from './handlers/moderation-methods.js';
 import { profileMethods } from './handlers/profile-methods.js';
 import { sessionMethods } from './handlers/session-methods.js';
+import { systemMethods } from './handlers/system-methods.js';
 import type { Method } from './method.js';
 import type { Work } from './work.js';
 
@@ -63,6 +64,7 @@ export function methodTable({
     ...conversationMethods(writer, session),
     ...profileMethods(session),
     ...moderationMethods(session, log),
+    ...systemMethods(writer, session),
     ...adminMethods(minter),
   ];
   return new Map(methods.map((entry) => [entry.name, entry]));

@@ -97,8 +97,8 @@ export function editInput(request: EditMessageRequest): EditMessageInput {
 }
 
 /** At creation: unspecified is FROM_JOINING. */
-export function historyVisibility(value: number): HistoryVisibility {
-  return value === 0 ? HistoryVisibility.FromJoining : namedHistoryVisibility(value);
+export function historyVisibility(value: number, field = 'historyVisibility'): HistoryVisibility {
+  return value === 0 ? HistoryVisibility.FromJoining : namedHistoryVisibility(value, field);
 }
 
 export function role(value: number): Role {
@@ -106,7 +106,7 @@ export function role(value: number): Role {
   throw invalidArgument('role', 'ROLE_MEMBER, ROLE_ADMIN or ROLE_OWNER');
 }
 
-export function namedHistoryVisibility(value: number): HistoryVisibility {
+export function namedHistoryVisibility(value: number, field = 'historyVisibility'): HistoryVisibility {
   if (value === HistoryVisibility.FromJoining || value === HistoryVisibility.All) return value;
-  throw invalidArgument('historyVisibility', 'HISTORY_VISIBILITY_FROM_JOINING or HISTORY_VISIBILITY_ALL');
+  throw invalidArgument(field, 'HISTORY_VISIBILITY_FROM_JOINING or HISTORY_VISIBILITY_ALL');
 }

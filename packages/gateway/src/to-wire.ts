@@ -30,7 +30,7 @@ import {
 } from '@qim/proto/schema';
 import type { PushEvent } from '@qim/push';
 import type { CatchUpOutput, DamagedConversation, Explanation, ListedConversation, ListedMember, SoundConversation } from '@qim/session';
-import type { DuplicateIds } from '@qim/writer';
+import type { DuplicateIds, SendMessageOutput } from '@qim/writer';
 
 export function wireMessage({ record, epoch, reactions }: Message): WireMessage {
   const { replyTo } = record;
@@ -113,7 +113,7 @@ function wireSettings({ historyVisibility, onlyAdminsPost, readReceipts = false 
 }
 
 /** All that is told of a duplicate whose record is gone, or is not the caller's to see any more. */
-export function wireDuplicate(ids: DuplicateIds): WireMessage {
+function wireDuplicate(ids: DuplicateIds): WireMessage {
   return create(MessageSchema, {
     conversationId: ids.conversationId,
     conversationSeq: BigInt(ids.conversationSeq),
@@ -121,6 +121,10 @@ export function wireDuplicate(ids: DuplicateIds): WireMessage {
     clientMessageId: ids.clientMessageId,
     committedAtMs: BigInt(ids.committedAtMs),
   });
+}
+
+export function wireSent({ message, duplicate }: SendMessageOutput) {
+  return { message: 'idsOnly' in message ? wireDuplicate(message.idsOnly) : wireMessage(message), duplicate };
 }
 
 export function wireConversation(conversation: ListedConversation): WireConversation {

@@ -13,6 +13,7 @@ import {
   parseTenantId,
   parseUserId,
   QimError,
+  SYSTEM_USER_ID,
   TOKEN_CHARS_MAX,
   utf8Bytes,
 } from '@qim/proto';
@@ -156,7 +157,7 @@ class KeySetError extends Error {}
 /** A claim that is there and wrong is never taken for one that is absent: a malformed tenant would become tenant 0. */
 function claimsOf(payload: JWTPayload): TokenClaims {
   const { sub, tenant, device, exp, admin } = payload;
-  if (typeof sub !== 'string' || typeof exp !== 'number' || !Number.isFinite(exp)) throw unauthenticated();
+  if (typeof sub !== 'string' || sub === SYSTEM_USER_ID || typeof exp !== 'number' || !Number.isFinite(exp)) throw unauthenticated();
   if (device !== undefined && typeof device !== 'string') throw unauthenticated();
   try {
     return {

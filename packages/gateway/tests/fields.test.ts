@@ -71,6 +71,7 @@ async function sent(body: JsonObject): Promise<JsonObject> {
 /** What a good call of the method says. */
 function bodyOf(method: string, path: string): JsonObject {
   switch (method) {
+    case 'AdminService/SendMessage':
     case 'MessageService/SendMessage':
       return { conversationId: group, clientMessageId: `c${n++}`, type: 'MESSAGE_TYPE_TEXT', text: 'hi' };
     case 'MessageService/EditMessage':
@@ -86,6 +87,8 @@ function bodyOf(method: string, path: string): JsonObject {
       return { conversationId: group, userId: 'nobody' };
     case 'ConversationService/SetRole':
       return { conversationId: group, userId: 'nobody', role: 'ROLE_ADMIN' };
+    case 'AdminService/CreateConversation':
+      return { conversationId: `made-${n++}`, ownerUserId: 'alice' };
     case 'AdminService/MintToken':
       return { userId: 'alice' };
     case 'AdminService/SetProfile':

@@ -78,6 +78,11 @@ export function parseConversationSeq(value: number | bigint, field = 'conversati
   throw invalidArgument(field, `an integer 0..${SEQ_MAX}`);
 }
 
+/** Whether it has the form that ids of direct conversations have, and no others. */
+export function isDirectConversationId(conversationId: ConversationId): boolean {
+  return conversationId.startsWith('d_');
+}
+
 export function parseMessageId(text: string, field = 'messageId'): MessageId {
   if (UUID.test(text)) return text as MessageId;
   throw invalidArgument(field, 'a UUID in lower-case text');

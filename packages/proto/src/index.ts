@@ -4,3 +4,4 @@ export * from './consts.js';
 export * from './errors.js';
 export * from './ids.js';
 export * from './message.js';
+export * from './system-user.js';

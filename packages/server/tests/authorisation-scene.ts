@@ -141,7 +141,12 @@ export const REQUESTS: { readonly [Name in MethodName]: (scene: Scene) => object
   'qim.v1.ModerationService/ReportMessage': ofMessage,
   'qim.v1.AdminService/MintToken': someone,
   'qim.v1.AdminService/CreateConversation': () => ({ conversationId: 'chosen', ownerUserId: 'someone' }),
-  'qim.v1.AdminService/SendMessage': (scene) => ({ ...inConversation(scene), type: 'MESSAGE_TYPE_TEXT', text: 'x' }),
+  'qim.v1.AdminService/SendMessage': (scene) => ({
+    ...inConversation(scene),
+    clientMessageId: randomUUID(),
+    type: 'MESSAGE_TYPE_TEXT',
+    text: 'from the backend',
+  }),
   'qim.v1.AdminService/SetProfile': someone,
   'qim.v1.AdminService/SuspendUser': someone,
   'qim.v1.AdminService/DeleteUser': someone,

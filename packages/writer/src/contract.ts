@@ -77,6 +77,16 @@ export interface CreateGroupInput {
   readonly readReceipts: boolean;
 }
 
+/** A group that the team's own backend makes, under an id of its choice. */
+export interface CreateConversationInput {
+  readonly conversationId: ConversationId;
+  readonly title: string;
+  readonly ownerUserId: UserId;
+  /** Beside the owner; repeats and the owner are taken once. */
+  readonly memberIds: readonly UserId[];
+  readonly settings: ConversationSettings;
+}
+
 /** What is undefined stays as it is. */
 export interface UpdateConversationInput {
   readonly conversationId: ConversationId;
@@ -101,6 +111,10 @@ export interface Writer {
   /** @throws NotFound when that user is no member */
   removeMember(caller: Caller, conversationId: ConversationId, userId: UserId): Promise<void>;
   leaveGroup(caller: Caller, conversationId: ConversationId): Promise<void>;
+  /** By an admin's token, whoever its user is. The same again finds it made. @throws IdempotencyConflict (the id is taken) */
+  createConversation(caller: Caller, input: CreateConversationInput): Promise<void>;
+  /** By an admin's token: the sender is SYSTEM_USER_ID. `target` names the conversation. */
+  sendAsSystem(caller: Caller, input: SendMessageInput): Promise<SendMessageOutput>;
   /** What says so already writes nothing. @throws NotFound when that user is no member */
   setRole(caller: Caller, conversationId: ConversationId, userId: UserId, role: Role): Promise<void>;
   /** The title and the settings are a step and a record each, in this order; what says so already writes nothing. */

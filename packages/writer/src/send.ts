@@ -49,7 +49,7 @@ export async function sendMessage(deps: WriterDeps, gate: DirectGate, caller: Ca
   return output(request, outcome);
 }
 
-function commitRequest(deps: WriterDeps, caller: Caller, input: SendMessageInput, peer: UserId | undefined): CommitRequest {
+export function commitRequest(deps: WriterDeps, caller: Caller, input: SendMessageInput, peer: UserId | undefined): CommitRequest {
   return {
     tenantId: caller.tenantId,
     conversationId:
@@ -102,8 +102,9 @@ async function judgeReply(
  * The outcome of the first try, if there was one; else `refusal` is thrown. It asks by a commit that can never write: its
  * sender would have to be a member to send, and not to be one to join. De-duplication comes before both.
  */
-async function commitIfDuplicate(deps: WriterDeps, request: CommitRequest, refusal: unknown): Promise<CommitOutcome> {
-  const unwritable: CommitRequest = { ...request, create: undefined, change: { kind: 'join', userIds: [request.sender.userId] } };
+export async function commitIfDuplicate(deps: WriterDeps, request: CommitRequest, refusal: unknown): Promise<CommitOutcome> {
+  const change = { kind: 'join', userIds: [request.sender.userId] } as const;
+  const unwritable: CommitRequest = { ...request, needs: 'member', create: undefined, change };
   try {
     const outcome = await deps.messages.commit(unwritable);
     assert(outcome.duplicate, 'a commit that cannot write has written');
@@ -135,7 +136,7 @@ export function firstMember({ userId }: { readonly userId: UserId }): JoinedUser
   return { userId, joinedSeq: SEQ_FIRST, visibleFrom: SEQ_FIRST };
 }
 
-function output(request: CommitRequest, outcome: CommitOutcome): SendMessageOutput {
+export function output(request: CommitRequest, outcome: CommitOutcome): SendMessageOutput {
   const { duplicate, message, conversationSeq, messageId, committedAtMs } = outcome;
   if (message !== undefined) return { message, duplicate };
   assert(duplicate, 'a fresh commit comes back with its message');

@@ -7,6 +7,7 @@ import { addMembers, createGroup, leaveGroup, removeMember } from './groups.js';
 import type { WriterDeps } from './ports.js';
 import { setReaction } from './react.js';
 import { sendMessage } from './send.js';
+import { createConversation, sendAsSystem } from './system.js';
 
 export function createWriter(deps: WriterDeps): Writer {
   const gate = new DirectGate(deps);
@@ -20,6 +21,8 @@ export function createWriter(deps: WriterDeps): Writer {
     addMembers: (caller, conversationId, memberIds) => addMembers(deps, caller, conversationId, memberIds),
     removeMember: (caller, conversationId, userId) => removeMember(deps, caller, conversationId, userId),
     leaveGroup: (caller, conversationId) => leaveGroup(deps, caller, conversationId),
+    createConversation: (caller, input) => createConversation(deps, caller, input),
+    sendAsSystem: (caller, input) => sendAsSystem(deps, caller, input),
     setRole: (caller, conversationId, userId, role) => setRole(deps, caller, conversationId, userId, role),
     updateConversation: (caller, input) => updateConversation(deps, caller, input),
   };

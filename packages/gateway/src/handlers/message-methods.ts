@@ -4,14 +4,13 @@ import { MessageService, type SendMessageRequest } from '@qim/proto/schema';
 import type { SendMessageInput, Writer } from '@qim/writer';
 import { editInput, messageType, replyTarget, sendTarget, sentContent, targetRef, userIds } from '../from-wire.js';
 import { type Method, method } from '../method.js';
-import { wireDuplicate, wireMessage } from '../to-wire.js';
+import { wireMessage, wireSent } from '../to-wire.js';
 
 export function messageMethods(writer: Writer): readonly Method[] {
   const { sendMessage, editMessage, recallMessage, deleteMessage, setReaction } = MessageService.method;
   return [
     method(sendMessage, async ({ caller }, request) => {
-      const { message, duplicate } = await writer.sendMessage(caller, sendInput(request));
-      return { message: 'idsOnly' in message ? wireDuplicate(message.idsOnly) : wireMessage(message), duplicate };
+      return wireSent(await writer.sendMessage(caller, sendInput(request)));
     }),
     method(editMessage, async ({ caller }, request) => answer(await writer.editMessage(caller, editInput(request)))),
     method(recallMessage, async ({ caller }, request) => answer(await writer.recallMessage(caller, targetRef(request)))),
@@ -27,7 +26,7 @@ function answer(message: Message) {
   return { message: wireMessage(message) };
 }
 
-function sendInput(request: SendMessageRequest): SendMessageInput {
+export function sendInput(request: SendMessageRequest): SendMessageInput {
   return {
     target: sendTarget(request),
     clientMessageId: parseClientMessageId(request.clientMessageId),

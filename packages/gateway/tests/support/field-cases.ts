@@ -335,6 +335,22 @@ export const FIELD_CASES: Readonly<Record<string, readonly FieldCase[]>> = {
     flag('readReceipts'),
   ],
   'ConversationService/ListMembers': [conversationId, pageToken],
+  'AdminService/CreateConversation': [
+    { ...conversationId, good: [...conversationId.good, 'g_chosen'], bad: [...conversationId.bad, 'd_chosen'] },
+    title,
+    idCase('ownerUserId', USER_ID_BYTES_MAX),
+    userIdList('memberIds', MEMBERS_PER_CALL_MAX),
+    { path: 'settings', good: [null, {}], bad: ['x', 5, []] },
+    { ...historyVisibility('taken'), path: 'settings.historyVisibility' },
+    flag('settings.onlyAdminsPost'),
+    flag('settings.readReceipts'),
+  ],
+  // The same fields as SendMessage, but for whom it goes to and what was read.
+  'AdminService/SendMessage': [
+    ...sendMessage.filter(({ path }) => path !== 'toUserId' && path !== 'readConversationSeq'),
+    { path: 'toUserId', good: [], bad: ['bob'], beside: { conversationId: undefined } },
+    { path: 'readConversationSeq', good: ['0', 0], bad: ['1', ...PAST_SEQ, ...NO_INTEGER] },
+  ],
   'AdminService/MintToken': [
     idCase('userId', USER_ID_BYTES_MAX),
     { ...idCase('deviceId', DEVICE_ID_BYTES_MAX), bad: idCase('deviceId', DEVICE_ID_BYTES_MAX).bad.filter((bad) => bad !== '') },

@@ -103,7 +103,8 @@ function duplicateOf(reads: ConversationReads, { request, fingerprint }: Prepare
     throw idempotencyConflict();
   }
   const { conversationSeq, messageId, activityId, committedAtMs } = entry;
-  const message = reads.member(request.sender.userId) && rememberedMessage(reads, entry);
+  const mayRead = request.needs === 'system' || reads.member(request.sender.userId) !== undefined;
+  const message = mayRead ? rememberedMessage(reads, entry) : undefined;
   return { duplicate: true, conversationSeq, messageId, activityId, committedAtMs, created: false, message };
 }
 
@@ -132,16 +133,17 @@ function refuseUnlessNew(reads: ConversationReads, request: CommitRequest): void
   if (reads.newestMember() !== undefined || reads.hasMembers()) throw reads.damage('factsMissing');
   if (request.create === undefined) throw notMember();
   assert(
-    request.create.members.some(({ userId }) => userId === request.sender.userId),
+    request.needs === 'system' || request.create.members.some(({ userId }) => userId === request.sender.userId),
     'the maker of a conversation is among its members',
   );
 }
 
 function refuseUnlessAllowed(reads: ConversationReads, request: CommitRequest, facts: StoredFacts): void {
   if (request.create?.onlyNew) throw aborted();
+  const { needs } = request;
+  if (needs === 'system') return;
   const member = reads.member(request.sender.userId);
   if (member === undefined) throw notMember();
-  const { needs } = request;
   const least = needs === 'post' ? (facts.settings.onlyAdminsPost ? 'admin' : 'member') : needs;
   if (member.role < LEAST_ROLE[least]) throw forbidden(least);
 }

@@ -83,7 +83,8 @@ function findDuplicate(state: MemoryState, conversation: MemoryConversation, req
   const entry = conversation.dedup.get(dedupKey(request));
   if (entry === undefined || Math.abs(weekOf(state) - entry.week) > 1) return undefined;
   if (!sameFingerprint(entry.fingerprint, requestFingerprint(request))) throw idempotencyConflict();
-  const record = conversation.members.has(request.sender.userId) ? conversation.records.get(entry.conversationSeq) : undefined;
+  const mayRead = request.needs === 'system' || conversation.members.has(request.sender.userId);
+  const record = mayRead ? conversation.records.get(entry.conversationSeq) : undefined;
   const { conversationSeq, messageId, activityId, committedAtMs } = entry;
   const message: Message | undefined = record && messageAt(conversation, record);
   return { duplicate: true, conversationSeq, messageId, activityId, committedAtMs, created: false, message };
@@ -104,6 +105,7 @@ function newConversation({ kind, title, settings, members }: NewConversation): M
 }
 
 function checkAdmission(conversation: MemoryConversation, request: CommitRequest): void {
+  if (request.needs === 'system') return;
   const member = conversation.members.get(request.sender.userId);
   if (member === undefined) throw notMember();
   const { onlyAdminsPost } = conversation.facts.settings;

@@ -71,9 +71,10 @@ export interface CommitRequest {
   readonly replyTo: ReplyTo | undefined;
   /**
    * Least role, checked inside the step after de-duplication: `post` is any member, or an admin where the settings say
-   * onlyAdminsPost. The maker of a new conversation is among its members and needs no more.
+   * onlyAdminsPost; `system` is no member and needs to be none. The maker of a new conversation is among its members, but
+   * for the system, and needs no more.
    */
-  readonly needs: 'post' | 'member' | 'admin' | 'owner';
+  readonly needs: 'post' | 'member' | 'admin' | 'owner' | 'system';
   /**
    * Makes the conversation when it has no facts. `onlyNew`: refused with `Aborted` when it exists (a group's first
    * record); otherwise ignored then (a direct conversation's first message may come from both sides at once).

@@ -30,7 +30,7 @@ export function commitArguments(request: CommitRequest): CommitArguments {
     body === undefined ? '' : toBuffer(body),
     dedupField(sender.userId, clientMessageId),
     sender.userId,
-    needs === 'post' ? needs : String(LEAST_ROLE[needs]),
+    needs === 'post' || needs === 'system' ? needs : String(LEAST_ROLE[needs]),
     outboxKind(change),
     type === MessageType.Control ? '0' : '1',
     ...(create === undefined ? ['0'] : [create.onlyNew ? '2' : '1', ...creationArguments(create)]),

@@ -67,11 +67,13 @@ export class RedisMessageStore implements MessageStore {
 
   /** Undefined: retention took it, or the sender is no longer a member. @throws CorruptRecord | UnsupportedVersion */
   async #remembered(request: CommitRequest, { conversationSeq, messageId }: DedupEntry): Promise<Message | undefined> {
-    const { tenantId, conversationId, sender } = request;
-    const [message] = await readMessages(this.#context, request, [conversationSeq], sender.userId);
+    const { tenantId, conversationId, sender, needs } = request;
+    const reader = needs === 'system' ? undefined : sender.userId;
+    const [message] = await readMessages(this.#context, request, [conversationSeq], reader);
     if (message === undefined) {
       const { facts, member } = await this.readConversation(tenantId, conversationId, sender.userId);
-      if (member !== undefined && facts !== undefined && conversationSeq >= facts.retainedFrom) {
+      const mayRead = needs === 'system' || member !== undefined;
+      if (mayRead && facts !== undefined && conversationSeq >= facts.retainedFrom) {
         throw corrupt(tenantId, conversationId, 'recordMissing', conversationSeq);
       }
     } else if (message.record.messageId !== messageId) {

@@ -31,7 +31,7 @@ ARGV
       body       apart, with zeros where it is stamped; '' when the record holds it
       field      of the de-duplication entry
       sender
-      needs      least role as a number, or 'post': what the settings ask of one who posts
+      needs      least role as a number; 'post': what the settings ask of one who posts; 'system': not even to be a member
       kind       of the outbox entry, unless the conversation is made
       preview    1 when lists show this message, 0 for Control
       create     0 no, 1 when there is no such conversation, 2 only then; not 0: the 11 facts to begin with, the
@@ -192,6 +192,10 @@ end
 
 -- Refusal or damage; nil when the sender may do this to a conversation that exists.
 local function check_sender(commit)
+  if commit.needs == 'system' then
+    commit.role = OWNER
+    return not facts and { 'corrupt', 'factsUnreadable', '0' } or nil
+  end
   load_members({ commit.sender })
   local entry = entries[commit.sender]
   if not entry then
@@ -229,10 +233,11 @@ local function check_exists(commit)
   for i = 1, #commit.members, 2 do
     commit.initial[commit.members[i]] = commit.members[i + 1]
   end
-  if not commit.initial[commit.sender] then
+  local entry = commit.initial[commit.sender]
+  if not entry and commit.needs ~= 'system' then
     return { 'refused', 'NotMember' }
   end
-  commit.role = role_of(commit.initial[commit.sender])
+  commit.role = entry and role_of(entry) or OWNER
   return nil
 end
 

@@ -21,6 +21,7 @@ import { restart } from './restart.js';
 import { enumeration, retention, retentionOfDamage } from './retention.js';
 import { suite } from './suite.js';
 import { bounds, calls, counting, heads } from './summaries.js';
+import { system } from './system.js';
 import { blocks, erasure, profiles, reports, suspensions } from './users.js';
 
 export function messageStoreConformance(backend: BackendUnderTest): void {
@@ -29,6 +30,7 @@ export function messageStoreConformance(backend: BackendUnderTest): void {
     sequences: sequencing,
     'a stored message': storing,
     'who may send': admission,
+    'the system': system,
     'joins and leaves': membership,
     roles,
     'title and settings': titleAndSettings,

@@ -113,6 +113,8 @@ export const MintTokenResponseSchema: GenMessage<MintTokenResponse, {jsonType: M
  */
 export type AdminCreateConversationRequest = Message<"qim.v1.AdminCreateConversationRequest"> & {
   /**
+   * 1..64 of A-Z a-z 0-9 _ -, and not beginning with d_.
+   *
    * @generated from field: string conversation_id = 1;
    */
   conversationId: string;
@@ -128,6 +130,8 @@ export type AdminCreateConversationRequest = Message<"qim.v1.AdminCreateConversa
   ownerUserId: string;
 
   /**
+   * Beside the owner. At most 200.
+   *
    * @generated from field: repeated string member_ids = 4;
    */
   memberIds: string[];
@@ -143,6 +147,8 @@ export type AdminCreateConversationRequest = Message<"qim.v1.AdminCreateConversa
  */
 export type AdminCreateConversationRequestJson = {
   /**
+   * 1..64 of A-Z a-z 0-9 _ -, and not beginning with d_.
+   *
    * @generated from field: string conversation_id = 1;
    */
   conversationId?: string;
@@ -158,6 +164,8 @@ export type AdminCreateConversationRequestJson = {
   ownerUserId?: string;
 
   /**
+   * Beside the owner. At most 200.
+   *
    * @generated from field: repeated string member_ids = 4;
    */
   memberIds?: string[];
@@ -547,7 +555,7 @@ export const AdminService: GenService<{
     output: typeof MintTokenResponseSchema;
   },
   /**
-   * unstable until built
+   * A group under a chosen id; the same again finds it made. The answer is as its owner sees it.
    *
    * @generated from rpc qim.v1.AdminService.CreateConversation
    */
@@ -557,7 +565,7 @@ export const AdminService: GenService<{
     output: typeof ConversationResponseSchema;
   },
   /**
-   * unstable until built
+   * As the system: its user is nobody, so that the message is unread for all, and nobody's own. conversation_id only.
    *
    * @generated from rpc qim.v1.AdminService.SendMessage
    */
