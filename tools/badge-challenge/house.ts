@@ -73,17 +73,23 @@ class EmbeddedHouse implements House {
   #writer(over: Partial<Directory> = {}): Writer {
     if (this.#store === undefined) throw new Error('the house is closed');
     const { messages, directory, users } = this.#store;
-    const { touch, join, leave, raiseRead, view, page, groupForRequest } = bound(directory);
     const deps = { messages, users, now: Date.now, newId: uuidv7, announceRead: () => {}, recallWindowMs: RECALL_WINDOW_MS };
     return createWriter({
       ...deps,
       directMessages: () => 'anyone',
-      directory: { touch, join, leave, raiseRead, view, page, groupForRequest, ...over },
+      directory: { ...bound(directory), ...over },
     });
   }
 
   get #session(): Session {
-    return startSession(this.#opened.store, { announceRead: () => {}, announceChange: () => {}, now: Date.now, newId: uuidv7 });
+    return startSession(this.#opened.store, {
+      announceRead: () => {},
+      announceChange: () => {},
+      announceTyping: () => {},
+      announceSuspended: () => {},
+      now: Date.now,
+      newId: uuidv7,
+    });
   }
 
   async happens(happening: Happening): Promise<void> {
@@ -188,5 +194,10 @@ function bound(directory: Directory) {
     raiseRead: directory.raiseRead.bind(directory),
     view: directory.view.bind(directory),
     groupForRequest: directory.groupForRequest.bind(directory),
+    page: directory.page.bind(directory),
+    setFlags: directory.setFlags.bind(directory),
+    clear: directory.clear.bind(directory),
+    held: directory.held.bind(directory),
+    forget: directory.forget.bind(directory),
   };
 }

@@ -124,7 +124,14 @@ export class DeviceWorld {
     this.#backing = backing;
     this.#tenantId = parseTenantId(tenant);
     const announceRead: Push['announceRead'] = (...args) => push.announceRead(...args);
-    this.#session = startSession(store, { announceRead, announceChange: () => {}, now, newId: uuidv7 });
+    this.#session = startSession(store, {
+      announceRead,
+      announceChange: () => {},
+      announceTyping: () => {},
+      announceSuspended: () => {},
+      now,
+      newId: uuidv7,
+    });
     const { messages, directory, users } = store;
     const deps = { messages, directory, users, now, newId: uuidv7, announceRead, recallWindowMs: RECALL_WINDOW_MS };
     this.#writer = createWriter({ ...deps, directMessages: () => 'anyone' });

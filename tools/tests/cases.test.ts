@@ -39,7 +39,15 @@ let round = 0;
 beforeAll(async () => {
   data = await mkdtemp(join(tmpdir(), 'qim-cases-'));
   store = await openStore({ store: 'embedded', data }, { as: 'server' });
-  const deps = { now: Date.now, newId: uuidv7, announceRead: () => {}, announceChange: () => {}, recallWindowMs: RECALL_WINDOW_MS };
+  const deps = {
+    now: Date.now,
+    newId: uuidv7,
+    announceRead: () => {},
+    announceChange: () => {},
+    announceTyping: () => {},
+    announceSuspended: () => {},
+    recallWindowMs: RECALL_WINDOW_MS,
+  };
   writer = createWriter({
     ...deps,
     messages: store.messages,
@@ -169,7 +177,14 @@ test('the head of the list is the last record of the history', async () => {
 
 // Case 30: WuKongIM/WuKongIM#499, matrix-org/synapse#13138.
 test('two nodes over one store never disagree', async () => {
-  const other = startSession(store, { announceRead: () => {}, announceChange: () => {}, now: Date.now, newId: uuidv7 });
+  const other = startSession(store, {
+    announceRead: () => {},
+    announceChange: () => {},
+    announceTyping: () => {},
+    announceSuspended: () => {},
+    now: Date.now,
+    newId: uuidv7,
+  });
   for (let i = 1; i <= RACES; i += 1) {
     await say(alice, bob, `number ${i}`);
     for (const node of [session, other]) {

@@ -1,6 +1,6 @@
 /** From the headers of a request, or the token of a hello, to the one who calls. */
 import { type Caller, forbidden, invalidArgument, parseDeviceId, parseUserId, SYSTEM_USER_ID, type UserId } from '@qim/proto';
-import type { TokenClaims, TokenVerifier } from './contract.js';
+import type { GatewayOptions, TokenClaims, TokenVerifier } from './contract.js';
 import { unauthenticated } from './tokens.js';
 
 export const ON_BEHALF_OF = 'qim-on-behalf-of';
@@ -39,6 +39,11 @@ export function actingFor(claims: TokenClaims, onBehalfOf: string | null | undef
   }
   if (!admin) throw forbidden('a token with admin: true');
   return { caller: { tenantId, userId: userIdOfHeader(onBehalfOf), deviceId, admin }, actingAdmin: userId, expiresAtMs };
+}
+
+/** Of the token's own user: an admin may act for one who is suspended. Cost: 1. @throws Unauthenticated | StoreUnavailable */
+export async function refuseSuspended(isSuspended: GatewayOptions['isSuspended'], { caller, actingAdmin }: Identity): Promise<void> {
+  if (await isSuspended(caller.tenantId, actingAdmin ?? caller.userId, caller.deviceId)) throw unauthenticated();
 }
 
 /** HTTP hands header bytes on as Latin-1; user ids are UTF-8. */

@@ -15,8 +15,8 @@ import {
   SubscribeResponseSchema,
 } from '@qim/proto/schema';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { type Identity, identityOf, ON_BEHALF_OF } from './authenticate.js';
-import type { TokenVerifier } from './contract.js';
+import { type Identity, identityOf, ON_BEHALF_OF, refuseSuspended } from './authenticate.js';
+import type { GatewayOptions, TokenVerifier } from './contract.js';
 import type { Dispatcher } from './dispatch.js';
 import { connectErrorOf, qimErrorOf } from './error-map.js';
 import { EMIT } from './frames.js';
@@ -42,6 +42,7 @@ const BODY_KEY = createContextKey<
 export interface ConnectDeps {
   readonly dispatcher: Dispatcher;
   readonly verifier: TokenVerifier;
+  readonly isSuspended: GatewayOptions['isSuspended'];
   readonly subscriptions: Subscriptions;
 }
 
@@ -99,12 +100,12 @@ async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes;
 }
 
-async function unary(method: DescMethod, context: HandlerContext, { dispatcher, verifier }: ConnectDeps) {
+async function unary(method: DescMethod, context: HandlerContext, deps: ConnectDeps) {
   try {
-    const { message } = await dispatcher.call({
+    const { message } = await deps.dispatcher.call({
       name: methodName(method),
       requestId: context.values.get(REQUEST_ID_KEY),
-      identify: () => identify(verifier, context),
+      identify: () => signedIn(deps, context),
       decode: (input) => {
         const body = bodyOf(context);
         return readRequest(body.chunks, body.form, input);
@@ -131,6 +132,12 @@ async function* subscribe(context: HandlerContext, { dispatcher, verifier, subsc
   } catch (error) {
     throw answered(error, context);
   }
+}
+
+async function signedIn({ verifier, isSuspended }: ConnectDeps, context: HandlerContext): Promise<Identity> {
+  const identity = await identify(verifier, context);
+  await refuseSuspended(isSuspended, identity);
+  return identity;
 }
 
 function identify(verifier: TokenVerifier, { requestHeader }: HandlerContext): Promise<Identity> {

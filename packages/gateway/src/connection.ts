@@ -17,9 +17,9 @@ import {
 import { WelcomeSchema } from '@qim/proto/schema';
 import type { Push, PushEvent } from '@qim/push';
 import type { RawData, WebSocket } from 'ws';
-import { actingFor, type Identity, withDevice } from './authenticate.js';
+import { actingFor, type Identity, refuseSuspended, withDevice } from './authenticate.js';
 import { at, type Clock } from './clock.js';
-import type { GatewayLimits, GatewayLog, GatewayObserver, TokenVerifier } from './contract.js';
+import type { GatewayLimits, GatewayLog, GatewayObserver, GatewayOptions, TokenVerifier } from './contract.js';
 import { type Dispatcher, unknownMethod } from './dispatch.js';
 import { frameErrorOf } from './error-map.js';
 import { type EventEncoder, RESYNC_NEEDED } from './event-encoding.js';
@@ -34,6 +34,7 @@ export interface ConnectionDeps {
   readonly dispatcher: Dispatcher;
   readonly push: Push;
   readonly verifier: TokenVerifier;
+  readonly isSuspended: GatewayOptions['isSuspended'];
   readonly encoder: EventEncoder;
   readonly ackDurability: AckDurability;
   readonly observer: GatewayObserver;
@@ -176,6 +177,8 @@ export class Connection {
     if (identity.expiresAtMs <= this.#deps.clock.now()) throw expired();
     const first = this.#identity === undefined;
     if (first) await this.#subscribe(identity);
+    // After subscribing: a suspension from now on comes as an event.
+    await refuseSuspended(this.#deps.isSuspended, identity);
     if (this.#closeCode !== undefined) return this.#release();
     this.#identity = identity;
     this.#cancelHelloTimeout();
@@ -192,8 +195,9 @@ export class Connection {
     if (first) this.#upgrade.welcomed();
   }
 
-  async #subscribe({ caller: { tenantId, userId, deviceId } }: Identity): Promise<void> {
-    this.#unsubscribe = await this.#deps.push.subscribe({ tenantId, userId, deviceId, deliver: (event) => this.#deliver(event) });
+  async #subscribe(identity: Identity): Promise<void> {
+    const { tenantId, userId, deviceId } = identity.caller;
+    this.#unsubscribe = await this.#deps.push.subscribe({ tenantId, userId, deviceId, deliver: (event) => this.#deliver(event, identity) });
   }
 
   async #call({ id, method, decode }: ClientFrame & { kind: 'call' }): Promise<void> {
@@ -218,13 +222,34 @@ export class Connection {
     return this.#identity;
   }
 
-  #deliver(event: PushEvent): void {
+  #deliver(event: PushEvent, identity: Identity): void {
+    if (event.kind === 'suspended') {
+      this.#suspended(event, identity);
+      return;
+    }
+    // Events were lost, and a suspension may be among them.
+    if (event.kind === 'resyncNeeded') void this.#look(identity);
     if (!this.#welcomed || this.#closeCode !== undefined) return;
     try {
       if (this.#send(this.#deps.encoder.frame(event, this.#codec))) this.#deps.observer.eventSent();
     } catch (error) {
       this.#deps.dispatcher.judged(error, { requestId: this.#upgrade.requestId });
       this.#resync();
+    }
+  }
+
+  #suspended({ deviceId }: Extract<PushEvent, { kind: 'suspended' }>, { caller, actingAdmin }: Identity): void {
+    if (actingAdmin !== undefined || (deviceId !== undefined && deviceId !== caller.deviceId)) return;
+    this.#sendError(0n, unauthenticated());
+    this.close(CloseCode.Unauthenticated, 'suspended');
+  }
+
+  async #look(identity: Identity): Promise<void> {
+    try {
+      await refuseSuspended(this.#deps.isSuspended, identity);
+    } catch (error) {
+      if (this.#deps.dispatcher.judged(error, { requestId: this.#upgrade.requestId }).code !== 'Unauthenticated') return;
+      this.#suspended({ kind: 'suspended', deviceId: undefined }, identity);
     }
   }
 

@@ -54,6 +54,8 @@ export interface GatewayOptions {
   readonly session: Session;
   readonly push: Push;
   readonly verifier: TokenVerifier;
+  /** Whether the tenant's admins keep out that user, or that device of theirs. @throws StoreUnavailable */
+  readonly isSuspended: (tenantId: TenantId, userId: UserId, deviceId: DeviceId | undefined) => Promise<boolean>;
   /** Undefined: tokens come from elsewhere (JWKS), and MintToken is refused as unimplemented. */
   readonly minter: TokenMinter | undefined;
   /** Serves POST /dev/login; only ever on loopback. */

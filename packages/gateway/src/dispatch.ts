@@ -19,11 +19,13 @@ import type { GatewayLog, GatewayOptions } from './contract.js';
 import { qimErrorOf } from './error-map.js';
 import { adminMethods } from './handlers/admin-methods.js';
 import { conversationMethods } from './handlers/conversation-methods.js';
+import { eventMethods } from './handlers/event-methods.js';
 import { messageMethods } from './handlers/message-methods.js';
 import { moderationMethods } from './handlers/moderation-methods.js';
 import { profileMethods } from './handlers/profile-methods.js';
 import { sessionMethods } from './handlers/session-methods.js';
 import { systemMethods } from './handlers/system-methods.js';
+import { userMethods } from './handlers/user-methods.js';
 import type { Method } from './method.js';
 import type { Work } from './work.js';
 
@@ -63,7 +65,9 @@ export function methodTable({
     ...sessionMethods(session),
     ...conversationMethods(writer, session),
     ...profileMethods(session),
+    ...eventMethods(session),
     ...moderationMethods(session, log),
+    ...userMethods(writer, session, log),
     ...systemMethods(writer, session),
     ...adminMethods(minter),
   ];

@@ -23,12 +23,20 @@ const LIMITS: GatewayLimits = {
 export function createGateway(options: GatewayOptions): Gateway {
   const clock: Clock = { now: options.now, after: options.after ?? nodeTimer };
   const limits = { ...LIMITS, ...options.limits };
-  const { push, verifier, ackDurability, observer, log, devLogin, allowedOrigins = [] } = options;
+  const { push, verifier, isSuspended, ackDurability, observer, log, devLogin, allowedOrigins = [] } = options;
   const work = new Work();
   const encoder = new EventEncoder();
   const dispatcher = createDispatcher(options, work);
-  const subscriptions = new Subscriptions({ push, encoder, ackDurability, observer, clock, queueBytesMax: limits.socketQueueBytesMax });
-  const shared = { dispatcher, push, verifier, encoder, ackDurability, observer, log, clock, limits };
+  const subscriptions = new Subscriptions({
+    push,
+    isSuspended,
+    encoder,
+    ackDurability,
+    observer,
+    clock,
+    queueBytesMax: limits.socketQueueBytesMax,
+  });
+  const shared = { dispatcher, push, verifier, isSuspended, encoder, ackDurability, observer, log, clock, limits };
   const served = dispatcher.serves('qim.v1.EventService/Subscribe');
   const sockets = new SocketDoor({ ...shared, allowedOrigins, loopbackOnly: devLogin, served, work });
   const app = createApp();
@@ -43,7 +51,7 @@ export function createGateway(options: GatewayOptions): Gateway {
         assert(options.minter !== undefined, 'a login mints tokens');
         registerDevLogin(app, options.minter, allowedOrigins);
       }
-      await registerConnect(app, { dispatcher, verifier, subscriptions });
+      await registerConnect(app, { dispatcher, verifier, isSuspended, subscriptions });
       if (options.pageFolder !== undefined) await registerPage(app, options.pageFolder);
       await app.listen({ host, port });
       const address = app.server.address();

@@ -2,15 +2,17 @@
 import { type AckDurability, QimError } from '@qim/proto';
 import type { Event } from '@qim/proto/schema';
 import type { Push } from '@qim/push';
-import type { Identity } from './authenticate.js';
+import { type Identity, refuseSuspended } from './authenticate.js';
 import { at, type Clock } from './clock.js';
-import type { GatewayObserver } from './contract.js';
+import type { GatewayObserver, GatewayOptions } from './contract.js';
 import { type EventEncoder, subscribed } from './event-encoding.js';
 import { EventStream } from './event-stream.js';
+import { unauthenticated } from './tokens.js';
 import { serverStopping } from './work.js';
 
 export interface SubscriptionsOptions {
   readonly push: Push;
+  readonly isSuspended: GatewayOptions['isSuspended'];
   readonly encoder: EventEncoder;
   readonly ackDurability: AckDurability;
   readonly observer: GatewayObserver;
@@ -30,11 +32,28 @@ export class Subscriptions {
    * Resolves once events flow. Ends when the signal fires, with TokenExpired at the token's end, and with StoreUnavailable
    * when the server stops.
    */
-  async open({ caller, expiresAtMs }: Identity, signal: AbortSignal): Promise<AsyncGenerator<Event>> {
-    const { push, encoder, observer, clock, queueBytesMax } = this.#options;
+  async open(identity: Identity, signal: AbortSignal): Promise<AsyncGenerator<Event>> {
+    const { caller, actingAdmin, expiresAtMs } = identity;
+    const { push, isSuspended, encoder, observer, clock, queueBytesMax } = this.#options;
     const { tenantId, userId, deviceId } = caller;
     const stream = new EventStream(encoder, queueBytesMax, () => observer.slowConsumer());
-    const unsubscribe = await push.subscribe({ tenantId, userId, deviceId, deliver: (event) => stream.deliver(event) });
+    const unsubscribe = await push.subscribe({
+      tenantId,
+      userId,
+      deviceId,
+      deliver: (event) => {
+        if (event.kind !== 'suspended') stream.deliver(event);
+        else if (actingAdmin === undefined && (event.deviceId ?? deviceId) === deviceId) stream.end(unauthenticated());
+        // Events were lost, and a suspension may be among them.
+        if (event.kind === 'resyncNeeded') refuseSuspended(isSuspended, identity).catch((error: Error) => stream.end(error));
+      },
+    });
+    try {
+      await refuseSuspended(isSuspended, identity);
+    } catch (error) {
+      unsubscribe();
+      throw error;
+    }
     const cancelExpiry = at(clock, expiresAtMs, () => stream.end(new QimError('TokenExpired', {}, 'the token has expired')));
     this.#streams.add(stream);
     const release = () => {

@@ -207,7 +207,13 @@ function eventKind(event: PushEvent): EventKind {
     case 'conversationChanged':
     case 'removed':
       return { case: event.kind, value: { conversationId: event.conversationId } };
+    case 'typing':
+      return { case: event.kind, value: { conversationId: event.conversationId, userId: event.userId, on: event.on } };
+    case 'presence':
+      return { case: event.kind, value: { userId: event.userId, online: event.online } };
     case 'resyncNeeded':
       return { case: event.kind, value: {} };
+    case 'suspended':
+      throw new Error('assertion failed: what closes a connection is not sent over it');
   }
 }

@@ -54,6 +54,8 @@ describe('a socket', () => {
         leads: unused,
         announceRead: unused,
         announceChange: unused,
+        announceTyping: unused,
+        announceSuspended: unused,
         subscribe: async (given) => {
           sink = given;
           return unsubscribed;

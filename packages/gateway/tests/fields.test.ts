@@ -1,6 +1,6 @@
 import type { DescMessage } from '@bufbuild/protobuf';
 import { UNBUILT_METHODS } from '@qim/proto';
-import { AdminService, ConversationService, MessageService, SessionService } from '@qim/proto/schema';
+import { AdminService, ConversationService, MessageService, ModerationService, ProfileService, SessionService } from '@qim/proto/schema';
 import type { Store } from '@qim/store';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { methodName } from '../src/method.js';
@@ -92,7 +92,11 @@ function bodyOf(method: string, path: string): JsonObject {
     case 'AdminService/MintToken':
       return { userId: 'alice' };
     case 'AdminService/SetProfile':
+    case 'AdminService/ListConversationsOf':
       return { userId: 'alice' };
+    case 'AdminService/SuspendUser':
+    case 'AdminService/DeleteUser':
+      return { userId: 'somebody else' };
     case 'ModerationService/ReportMessage':
       return textRef;
     case 'ProfileService/SetProfile':

@@ -56,9 +56,4 @@ export const METHOD_ACCESS = {
 export type MethodName = keyof typeof METHOD_ACCESS;
 
 /** What the schema names and this version does not answer yet (`unimplemented`). */
-export const UNBUILT_METHODS: ReadonlySet<MethodName> = new Set<MethodName>([
-  'qim.v1.EventService/SetTyping',
-  'qim.v1.AdminService/SuspendUser',
-  'qim.v1.AdminService/DeleteUser',
-  'qim.v1.AdminService/ListConversationsOf',
-]);
+export const UNBUILT_METHODS: ReadonlySet<MethodName> = new Set<MethodName>([]);

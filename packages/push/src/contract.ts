@@ -16,6 +16,11 @@ export type PushEvent =
     }
   | { readonly kind: 'conversationChanged'; readonly conversationId: ConversationId }
   | { readonly kind: 'removed'; readonly conversationId: ConversationId }
+  | { readonly kind: 'typing'; readonly conversationId: ConversationId; readonly userId: UserId; readonly on: boolean }
+  /** `ask`: whoever is online among the receivers is to say so; between processes only. */
+  | { readonly kind: 'presence'; readonly userId: UserId; readonly online: boolean; readonly ask: boolean }
+  /** The receiver, or one device of theirs, is kept out from now on: what is open is closed. Never sent to a client. */
+  | { readonly kind: 'suspended'; readonly deviceId: DeviceId | undefined }
   | { readonly kind: 'resyncNeeded' };
 
 /** One connected device. */
@@ -40,8 +45,11 @@ export interface Push {
    * @throws StoreUnavailable
    */
   subscribe(sink: EventSink): Promise<() => void>;
-  /** To the user's own devices. */
+  /** To the user's own devices, and to other members where the conversation has read receipts. */
   announceRead(tenantId: TenantId, userId: UserId, conversationId: ConversationId, readConversationSeq: ConversationSeq): void;
   /** To the user's own devices: what they show of the conversation is to be read again. */
   announceChange(tenantId: TenantId, userId: UserId, conversationId: ConversationId): void;
+  announceTyping(tenantId: TenantId, userIds: readonly UserId[], typing: Omit<Extract<PushEvent, { kind: 'typing' }>, 'kind'>): void;
+  /** To all processes: what the user has open is closed, or what that device has. */
+  announceSuspended(tenantId: TenantId, userId: UserId, deviceId: DeviceId | undefined): void;
 }

@@ -13,7 +13,18 @@ export type SharedDelivery = Pick<Delivery, 'event' | 'except'>;
 type Head = { readonly kind: PushEvent['kind'] } & Readonly<Record<string, unknown>>;
 
 /** As it comes: nothing of it is known. */
-type ForeignHead = { readonly [Name in 'kind' | 'conversationId' | 'userId' | 'readConversationSeq' | 'except']?: unknown };
+type ForeignHead = {
+  readonly [Name in
+    | 'kind'
+    | 'conversationId'
+    | 'userId'
+    | 'deviceId'
+    | 'readConversationSeq'
+    | 'on'
+    | 'online'
+    | 'ask'
+    | 'except']?: unknown;
+};
 
 const LENGTH_BYTES = 4;
 
@@ -69,6 +80,17 @@ function eventOf(head: ForeignHead, rest: Uint8Array): PushEvent | undefined {
     case 'conversationChanged':
     case 'removed':
       return { kind, conversationId: parseConversationId(text(head.conversationId)) };
+    case 'typing':
+      return {
+        kind,
+        conversationId: parseConversationId(text(head.conversationId)),
+        userId: parseUserId(text(head.userId)),
+        on: head.on === true,
+      };
+    case 'presence':
+      return { kind, userId: parseUserId(text(head.userId)), online: head.online === true, ask: head.ask === true };
+    case 'suspended':
+      return { kind, deviceId: head.deviceId === undefined ? undefined : parseDeviceId(text(head.deviceId)) };
     case 'resyncNeeded':
       return { kind };
     default:

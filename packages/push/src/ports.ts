@@ -1,6 +1,6 @@
 /** What the delivery side is given: its stores, its clocks, and the way from an event to the devices. */
 import type { DeviceId, TenantId, UserId } from '@qim/proto';
-import type { Bus, Directory, MessageStore, Outbox, OutboxKind } from '@qim/store';
+import type { Bus, Directory, MessageStore, Outbox, OutboxKind, Users } from '@qim/store';
 import type { EventSink, PushEvent } from './contract.js';
 
 /** One event and who gets it. The event is one object for all of them. */
@@ -58,8 +58,9 @@ export interface PushObserver {
 }
 
 export interface PushDeps {
-  readonly messages: Pick<MessageStore, 'readMessages' | 'readMembers'>;
-  readonly directory: Pick<Directory, 'touch' | 'join' | 'leave' | 'clearedSeqs'>;
+  readonly messages: Pick<MessageStore, 'readMessages' | 'readMembers' | 'readConversation'>;
+  readonly directory: Pick<Directory, 'touch' | 'join' | 'leave' | 'clearedSeqs' | 'page'>;
+  readonly users: Pick<Users, 'blocked'>;
   readonly outbox: Pick<
     Outbox,
     'partitionCount' | 'announceOwner' | 'withdrawOwner' | 'acquire' | 'renew' | 'release' | 'read' | 'acknowledge' | 'setAside'

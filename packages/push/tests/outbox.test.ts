@@ -554,6 +554,7 @@ function openSecond(w: World, ownerId: string) {
   const push = createPush({
     messages: store.messages,
     directory: store.directory,
+    users: store.users,
     outbox: store.outbox,
     bus: store.bus,
     now: time.now,

@@ -114,7 +114,11 @@ export function pushOverRealStore(name: string, open: () => Promise<RealStore>):
 
     test('what one owner read and did not deliver comes to the next, before anything newer', async () => {
       const stuck = world((own) => ({
-        messages: { readMembers: () => Promise.reject(unavailable('test')), readMessages: (...args) => own.messages.readMessages(...args) },
+        messages: {
+          readMembers: () => Promise.reject(unavailable('test')),
+          readMessages: (...args) => own.messages.readMessages(...args),
+          readConversation: (...args) => own.messages.readConversation(...args),
+        },
       }));
       const [alice, bob] = people('next');
       const conversationId = parseConversationId('g_next');

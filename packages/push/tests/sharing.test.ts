@@ -162,6 +162,8 @@ describe('events between processes', () => {
     }));
     const bob = device(BOB);
     await w.connect(bob);
+    await turns();
+    lost = 0;
     w.push.announceRead(T0, BOB, G, parseConversationSeq(1));
     await turns();
     expect([bob.lines, lost]).toEqual([['readAdvanced 1'], 1]);

@@ -109,6 +109,7 @@ export function openWorldOn(store: Store, time: ManualTime, over: (deps: PushDep
   const own: PushDeps = {
     messages: store.messages,
     directory: store.directory,
+    users: store.users,
     outbox: store.outbox,
     bus: store.bus,
     now: time.now,

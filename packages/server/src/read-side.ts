@@ -14,7 +14,14 @@ export interface ReadSide {
 /** @throws StartError StoreUnusable */
 export async function openReadSide(place: StorePlace, io: Pick<ServerIo, 'openStore' | 'now'>): Promise<ReadSide> {
   const store = await io.openStore(place, { as: 'beside', now: io.now });
-  const session = startSession(store, { announceRead: () => {}, announceChange: () => {}, now: Date.now, newId: () => '' });
+  const session = startSession(store, {
+    announceRead: () => {},
+    announceChange: () => {},
+    announceTyping: () => {},
+    announceSuspended: () => {},
+    now: Date.now,
+    newId: () => '',
+  });
   return {
     explain: (caller, conversationId) => explainConversation(store.messages, session, caller, conversationId),
     close: () => store.close(),

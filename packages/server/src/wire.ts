@@ -30,7 +30,14 @@ export function wire(parts: Parts): { readonly push: Push; readonly gateway: Gat
   const push = wirePush(parts);
   const announceRead: AnnounceRead = (...mark) => push.announceRead(...mark);
   const writer = wireWriter(parts, announceRead);
-  const session = startSession(parts.store, { announceRead, announceChange: (...of) => push.announceChange(...of), now: parts.io.now, newId: uuidv7 });
+  const session = startSession(parts.store, {
+    announceRead,
+    announceChange: (...of) => push.announceChange(...of),
+    announceTyping: (...of) => push.announceTyping(...of),
+    announceSuspended: (...of) => push.announceSuspended(...of),
+    now: parts.io.now,
+    newId: uuidv7,
+  });
   return { push, gateway: wireGateway(parts, writer, session, push) };
 }
 
@@ -38,6 +45,7 @@ function wirePush({ config, io, log, metrics, store }: Parts): Push {
   return createPush({
     messages: store.messages,
     directory: store.directory,
+    users: store.users,
     outbox: store.outbox,
     bus: store.bus,
     now: io.now,
@@ -72,6 +80,7 @@ function wireGateway({ config, io, log, metrics, store, ...parts }: Parts, write
     session,
     push,
     verifier,
+    isSuspended: (...of) => store.users.isSuspended(...of),
     minter,
     devLogin: config.dev && whole,
     pageFolder: whole ? io.pageFolder : undefined,
@@ -125,4 +134,3 @@ function countingCommits(messages: MessageStore, metrics: Metrics): WriterDeps['
     readMembers: (tenantId, conversationId) => messages.readMembers(tenantId, conversationId),
   };
 }
-

@@ -2,7 +2,7 @@
  * The read side, in domain values: the conversation list, heads, unread, read marks, history. Everything is read from the
  * canonical records at each call; it knows no stored form, and keeps nothing.
  */
-import type { Caller, ConversationId, ConversationSeq, Message, MessageId, Role, UserId } from '@qim/proto';
+import type { Caller, ConversationId, ConversationSeq, DeviceId, Message, MessageId, Role, UserId } from '@qim/proto';
 import type {
   ConversationFlags,
   ConversationListing,
@@ -162,6 +162,10 @@ export interface Session {
   unblockUser(caller: Caller, userId: UserId): Promise<void>;
   /** @throws InvalidArgument (pageToken) */
   listBlocked(caller: Caller, pageToken: string): Promise<{ readonly userIds: readonly UserId[]; readonly nextPageToken: string }>;
+  /** To the other members; a hint, and left out where there is too much of it. @throws NotMember | CorruptRecord */
+  setTyping(caller: Caller, conversationId: ConversationId, on: boolean): Promise<void>;
+  /** For admins of the caller's tenant. `deviceId` undefined: the whole user. @throws ResourceLimit */
+  suspendUser(caller: Caller, userId: UserId, deviceId: DeviceId | undefined, suspended: boolean): Promise<void>;
   /** @throws NotMember | NotFound | PayloadTooLarge (comment) | CorruptRecord */
   reportMessage(caller: Caller, ref: MessageRef, comment: string): Promise<Report>;
   /** Of the caller's tenant, the newest first. @throws InvalidArgument (pageSize) */

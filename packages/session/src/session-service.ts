@@ -10,7 +10,9 @@ import { listMembers } from './members.js';
 import { blockUser, listBlocked, listReports, reportMessage } from './moderation.js';
 import { getProfiles, setProfile } from './profiles.js';
 import { markAllRead, markRead } from './read-marks.js';
+import { suspendUser } from './suspension.js';
 import { getTotals } from './totals.js';
+import { setTyping } from './typing.js';
 
 export function createSession(context: SessionContext): Session {
   return {
@@ -28,6 +30,8 @@ export function createSession(context: SessionContext): Session {
     blockUser: (caller, userId) => blockUser(context, caller, userId),
     unblockUser: ({ tenantId, userId }, other) => context.users.unblock(tenantId, userId, other),
     listBlocked: (caller, pageToken) => listBlocked(context, caller, pageToken),
+    setTyping: (caller, conversationId, on) => setTyping(context, caller, conversationId, on),
+    suspendUser: (caller, userId, deviceId, suspended) => suspendUser(context, caller, userId, deviceId, suspended),
     reportMessage: (caller, ref, comment) => reportMessage(context, caller, ref, comment),
     listReports: (caller, pageSize) => listReports(context, caller, pageSize),
     listMembers: (caller, conversationId, pageToken) => listMembers(context, caller, conversationId, pageToken),

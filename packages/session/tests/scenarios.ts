@@ -26,7 +26,15 @@ export function sessionOverRealStore(name: string, kinds: readonly DamageKind[],
     });
     afterAll(() => real.close());
 
-    const session = () => startSession(real.store, { announceRead: () => {}, announceChange: () => {}, now: Date.now, newId: uuidv7 });
+    const session = () =>
+      startSession(real.store, {
+        announceRead: () => {},
+        announceChange: () => {},
+        announceTyping: () => {},
+        announceSuspended: () => {},
+        now: Date.now,
+        newId: uuidv7,
+      });
     const listOf = (userId: UserId) => session().listConversations(caller(userId), { pageSize: 0, pageToken: '', explain: true });
 
     test.each(kinds.filter((kind) => !NO_DAMAGE_TO_COUNTS.includes(kind)))(

@@ -50,10 +50,17 @@ export function openWorld(
   const store = openMemoryStore({ now: () => clock.nowMs });
   const announced: string[] = [];
   const parts = over(store);
-  const seen: SessionStore = { messages: { ...store.messages, ...parts.messages }, directory: { ...store.directory, ...parts.directory }, users: store.users };
+  const seen: SessionStore = {
+    messages: { ...store.messages, ...parts.messages },
+    directory: { ...store.directory, ...parts.directory },
+    users: store.users,
+  };
   const session = startSession(seen, {
     now: () => clock.nowMs,
     newId: uuidv7,
+    announceTyping: (_tenant, userIds, { conversationId, userId, on }) =>
+      announced.push(`${userId} ${conversationId} ${on ? 'writes' : 'stopped'} ${userIds.join(' ')}`),
+    announceSuspended: (_tenant, userId, deviceId) => announced.push(`${userId} ${deviceId ?? 'all'} suspended`),
     announceChange: (_tenant, userId, conversationId) => announced.push(`${userId} ${conversationId} changed`),
     announceRead: (_tenant, userId, conversationId, readSeq) => announced.push(`${userId} ${conversationId} ${readSeq}`),
   });

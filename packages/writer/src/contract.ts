@@ -105,6 +105,8 @@ export interface Writer {
   deleteMessage(caller: Caller, ref: MessageRef): Promise<Message>;
   /** What is so already writes nothing. @throws NotFound | Forbidden (a Control message) | MessageFinal | ResourceLimit | Aborted */
   setReaction(caller: Caller, input: SetReactionInput): Promise<Message>;
+  /** Of the caller's tenant, by an admin; the user is suspended. Goes on where a failed one ended. @throws Aborted */
+  deleteUser(caller: Caller, userId: UserId): Promise<void>;
   createGroup(caller: Caller, input: CreateGroupInput): Promise<ConversationId>;
   /** Users who are members already are left as they are; when all are, nothing is written. */
   addMembers(caller: Caller, conversationId: ConversationId, memberIds: readonly UserId[]): Promise<void>;

@@ -24,11 +24,6 @@ export function directConversationId(tenantId: TenantId, one: UserId, other: Use
   return parseConversationId(`d_${digest([utf8.encode(String(tenantId)), ...pair])}`);
 }
 
-/** Whether it is one that `directConversationId` makes. */
-export function isDirectConversationId(conversationId: ConversationId): boolean {
-  return conversationId.startsWith('d_');
-}
-
 export function groupConversationId(uuid: string): ConversationId {
   return parseConversationId(`g_${uuid}`);
 }

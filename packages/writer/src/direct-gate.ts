@@ -10,12 +10,13 @@ import {
   type ConversationId,
   DIRECT_PEERS_KNOWN_MAX,
   forbidden,
+  isDirectConversationId,
   LIST_PAGE_SIZE_MAX,
   SHARED_PAGES_MAX,
   type UserId,
 } from '@qim/proto';
 import type { DirectoryCursor } from '@qim/store';
-import { directConversationId, isDirectConversationId } from './conversation-ids.js';
+import { directConversationId } from './conversation-ids.js';
 import type { WriterDeps } from './ports.js';
 
 /** anyone; only users who have a conversation in common may open one; only the tenant's own backend sends direct messages. */

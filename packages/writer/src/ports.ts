@@ -11,8 +11,11 @@ export interface WriterObserver {
 
 export interface WriterDeps {
   readonly messages: Pick<MessageStore, 'commit' | 'amend' | 'react' | 'readMessages' | 'readConversation' | 'readMembers'>;
-  readonly directory: Pick<Directory, 'touch' | 'join' | 'leave' | 'raiseRead' | 'view' | 'page' | 'groupForRequest'>;
-  readonly users: Pick<Users, 'hasBlocked'>;
+  readonly directory: Pick<
+    Directory,
+    'touch' | 'join' | 'leave' | 'raiseRead' | 'view' | 'page' | 'groupForRequest' | 'setFlags' | 'clear' | 'held' | 'forget'
+  >;
+  readonly users: Pick<Users, 'hasBlocked' | 'erase'>;
   /** The tenant's setting. */
   readonly directMessages: (tenantId: TenantId) => DirectMessages;
   /** Unix milliseconds; decides about the recall window and nothing else. */

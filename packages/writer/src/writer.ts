@@ -1,6 +1,7 @@
 /** The write side put together: one operation per method, all over the same ports. */
 import { deleteMessage, editMessage, recallMessage } from './amend.js';
 import type { Writer } from './contract.js';
+import { deleteUser } from './delete-user.js';
 import { DirectGate } from './direct-gate.js';
 import { setRole, updateConversation } from './group-settings.js';
 import { addMembers, createGroup, leaveGroup, removeMember } from './groups.js';
@@ -17,6 +18,7 @@ export function createWriter(deps: WriterDeps): Writer {
     recallMessage: (caller, ref) => recallMessage(deps, caller, ref),
     deleteMessage: (caller, ref) => deleteMessage(deps, caller, ref),
     setReaction: (caller, input) => setReaction(deps, caller, input),
+    deleteUser: (caller, userId) => deleteUser(deps, caller, userId),
     createGroup: (caller, input) => createGroup(deps, caller, input),
     addMembers: (caller, conversationId, memberIds) => addMembers(deps, caller, conversationId, memberIds),
     removeMember: (caller, conversationId, userId) => removeMember(deps, caller, conversationId, userId),

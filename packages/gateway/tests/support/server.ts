@@ -65,6 +65,7 @@ export async function startServer({ store: faulty = (store) => store, options }:
   const push = createPush({
     messages: store.messages,
     directory: store.directory,
+    users: store.users,
     outbox: store.outbox,
     bus: store.bus,
     now: clock.now,
@@ -75,8 +76,24 @@ export async function startServer({ store: faulty = (store) => store, options }:
   });
   const announceRead: AnnounceRead = (...mark) => push.announceRead(...mark);
   const { messages, directory } = store;
-  const writer = createWriter({ messages, directory, users: store.users, directMessages: () => 'anyone', now: clock.now, newId: uuidv7, announceRead, recallWindowMs: 60_000 });
-  const session = startSession(store, { announceRead, announceChange: (...of) => push.announceChange(...of), now: clock.now, newId: uuidv7 });
+  const writer = createWriter({
+    messages,
+    directory,
+    users: store.users,
+    directMessages: () => 'anyone',
+    now: clock.now,
+    newId: uuidv7,
+    announceRead,
+    recallWindowMs: 60_000,
+  });
+  const session = startSession(store, {
+    announceRead,
+    announceChange: (...of) => push.announceChange(...of),
+    announceTyping: (...of) => push.announceTyping(...of),
+    announceSuspended: (...of) => push.announceSuspended(...of),
+    now: clock.now,
+    newId: uuidv7,
+  });
   const tokens = createSecretTokens({ secrets: [SECRET], now: clock.now });
   const calls: TestServer['calls'] = [];
   const counts: TestServer['counts'] = { opened: 0, closed: [], events: 0, slow: 0 };
@@ -85,6 +102,7 @@ export async function startServer({ store: faulty = (store) => store, options }:
     session,
     push,
     verifier: tokens,
+    isSuspended: (...of) => store.users.isSuspended(...of),
     minter: tokens,
     devLogin: false,
     pageFolder: undefined,

@@ -53,6 +53,12 @@ export interface DirectoryCursor {
   readonly pinsThroughMs?: number;
 }
 
+export interface HeldPage {
+  readonly conversationIds: readonly ConversationId[];
+  /** Undefined: this was the last page. A page may be empty while more follow. */
+  readonly next: string | undefined;
+}
+
 export interface JoinedUser {
   readonly userId: UserId;
   readonly joinedSeq: ConversationSeq;
@@ -122,6 +128,15 @@ export interface Directory {
    * join was applied. `memberSeq` is the sequence of the leave's Control record. Cost: 1 pipeline.
    */
   leave(tenantId: TenantId, conversationId: ConversationId, userIds: readonly UserId[], memberSeq: ConversationSeq): Promise<void>;
+
+  /**
+   * Names the conversations that the user has, hidden ones too, some `limit` (1..HELD_PAGE_SIZE) at a time, in no order:
+   * each that was there throughout at least once. `cursor`: `next` of the page before. Cost: 1.
+   */
+  held(tenantId: TenantId, userId: UserId, cursor: string | undefined, limit: number): Promise<HeldPage>;
+
+  /** Removes all read marks and pins of the user; views stay. Cost: 1. */
+  forget(tenantId: TenantId, userId: UserId): Promise<void>;
 
   /**
    * Remembers which group a client request made, for 7 to 14 days: the id given the first time, for ever after.

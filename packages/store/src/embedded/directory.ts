@@ -20,6 +20,7 @@ import type {
   DirectoryCursor,
   DirectoryPage,
   FlagsChange,
+  HeldPage,
   JoinedUser,
 } from '../directory/directory.js';
 import { cursorAt, nextPinTime, type Pin, pagePins } from '../directory/pages.js';
@@ -27,7 +28,7 @@ import { changedFlags, flagsOf, formatViewEntry, parseViewEntry, type ViewEntry,
 import { Malformed } from '../message/bytes.js';
 import { parseDecimal } from '../message/decimal.js';
 import type { Environment, FaultHook, Snapshot, Write } from './environment.js';
-import { conversationIdFrom, everythingUnder, UserKeys } from './keys.js';
+import { conversationIdFrom, everythingUnder, justAfter, UserKeys } from './keys.js';
 import { counterFrom, counterValue, textFrom, weekOf } from './values.js';
 
 export interface EmbeddedDirectoryOptions {
@@ -191,6 +192,32 @@ export class EmbeddedDirectory implements Directory {
         { key: keys.pin(conversationId), value: undefined },
         ...unlistWrites(snapshot, keys, conversationId),
       ];
+    });
+  }
+
+  async held(tenantId: TenantId, userId: UserId, cursor: string | undefined, limit: number): Promise<HeldPage> {
+    const { viewPrefix } = new UserKeys(tenantId, userId);
+    const { start, end } = everythingUnder(viewPrefix);
+    return this.#options.environment.read((snapshot) => {
+      const from = cursor === undefined ? start : justAfter(Buffer.from(cursor, 'latin1'));
+      const keys = snapshot.keys({ start: from, end }, limit);
+      const conversationIds = keys.flatMap((key) => {
+        const value = snapshot.get(key);
+        const view = value === undefined ? undefined : parseViewEntry(textFrom(value));
+        if (typeof view === 'object' && view.state === ViewState.Tombstone) return [];
+        return conversationIdFrom(key.subarray(viewPrefix.length)) ?? [];
+      });
+      return { conversationIds, next: keys.length < limit ? undefined : keys.at(-1)?.toString('latin1') };
+    });
+  }
+
+  forget(tenantId: TenantId, userId: UserId): Promise<void> {
+    const keys = new UserKeys(tenantId, userId);
+    return this.#write<undefined>('forget', (snapshot) => {
+      const own = [keys.pinPrefix, keys.readMarkPrefix].flatMap((prefix) =>
+        snapshot.keys(everythingUnder(prefix), Number.MAX_SAFE_INTEGER),
+      );
+      return { result: undefined, writes: own.map((key) => ({ key, value: undefined })) };
     });
   }
 

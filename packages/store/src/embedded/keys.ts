@@ -218,6 +218,10 @@ export class UserKeys {
     return key(Table.ListedAt, this.#ids, keyPart(conversationId));
   }
 
+  get readMarkPrefix(): Buffer {
+    return prefix(Table.ReadMark, this.#ids);
+  }
+
   readMark(conversationId: ConversationId): Buffer {
     return key(Table.ReadMark, this.#ids, keyPart(conversationId));
   }

@@ -116,6 +116,19 @@ export function memoryDirectory(now: () => number): Directory {
       }
     },
 
+    async held(tenantId, userId, cursor, limit) {
+      const ids = [...userOf(tenantId, userId).held].filter(([, { listed }]) => listed).map(([id]) => id);
+      const rest = ids.sort().filter((id) => cursor === undefined || id > cursor);
+      const conversationIds = rest.slice(0, limit);
+      return { conversationIds, next: conversationIds.length < rest.length ? conversationIds.at(-1) : undefined };
+    },
+
+    async forget(tenantId, userId) {
+      const { read, pins } = userOf(tenantId, userId);
+      read.clear();
+      pins.clear();
+    },
+
     async groupForRequest(tenantId, userId, clientRequestId, candidate) {
       const { groups } = userOf(tenantId, userId);
       const made = groups.get(clientRequestId) ?? candidate;

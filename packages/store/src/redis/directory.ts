@@ -21,6 +21,7 @@ import type {
   DirectoryCursor,
   DirectoryPage,
   FlagsChange,
+  HeldPage,
   JoinedUser,
 } from '../directory/directory.js';
 import { cursorAt } from '../directory/pages.js';
@@ -153,6 +154,24 @@ export class RedisDirectory implements Directory {
       return { keys: [conversations, view, left, pins], args };
     });
     await this.#runAll('user-leave', calls);
+  }
+
+  async held(tenantId: TenantId, userId: UserId, cursor: string | undefined, limit: number): Promise<HeldPage> {
+    const command = ['HSCAN', userKeys(tenantId, userId).view, cursor ?? '0', 'COUNT', String(limit)] as const;
+    const [next, fields] = asArray(rightType(await this.#context.connection.call(...command)));
+    const pairs = asArray(fields);
+    const conversationIds: ConversationId[] = [];
+    for (let i = 0; i < pairs.length; i += 2) {
+      const conversationId = conversationIdFrom(asText(pairs[i]));
+      const { state } = readView(pairs[i + 1]) ?? UNREADABLE_VIEW;
+      if (conversationId !== undefined && state === ViewState.Listed) conversationIds.push(conversationId);
+    }
+    return { conversationIds, next: asText(next) === '0' ? undefined : asText(next) };
+  }
+
+  async forget(tenantId: TenantId, userId: UserId): Promise<void> {
+    const { read, pins } = userKeys(tenantId, userId);
+    await this.#context.connection.call('DEL', read, pins);
   }
 
   async groupForRequest(tenantId: TenantId, userId: UserId, clientRequestId: string, candidate: ConversationId): Promise<ConversationId> {

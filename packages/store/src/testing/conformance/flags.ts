@@ -192,3 +192,34 @@ export const pins: Cases = {
 function never(): never {
   throw new Error('unreachable');
 }
+
+export const holding: Cases = {
+  async 'names every conversation that the user has, hidden ones too, a page at a time'(fixture) {
+    const stage = new Stage(fixture);
+    const chats = await stage.chats(7);
+    const [hidden = never(), left = never()] = chats;
+    await stage.set(hidden, { hidden: true });
+    await stage.directory.leave(TENANT, left, [stage.bob], seq(5));
+    for (const limit of [1, 3, 100]) {
+      const met: ConversationId[] = [];
+      let cursor: string | undefined;
+      do {
+        const { conversationIds, next } = await stage.directory.held(TENANT, stage.bob, cursor, limit);
+        met.push(...conversationIds);
+        cursor = next;
+      } while (cursor !== undefined);
+      expect([...new Set(met)].sort()).toEqual(chats.filter((chat) => chat !== left).sort());
+    }
+  },
+
+  async 'forgets read marks and pins of the user, and nothing of anybody else'(fixture) {
+    const stage = new Stage(fixture);
+    const chat = await stage.joined();
+    const carol = fixture.user('carol');
+    for (const userId of [stage.bob, carol]) await stage.directory.raiseRead(TENANT, userId, chat, seq(4));
+    await stage.set(chat, { pinned: true, muted: true });
+    await stage.directory.forget(TENANT, stage.bob);
+    expect(await stage.directory.view(TENANT, stage.bob, chat)).toMatchObject({ readSeq: 0, flags: { ...NONE, muted: true } });
+    expect(await stage.directory.raiseRead(TENANT, carol, chat, seq(1))).toBe(4);
+  },
+};

@@ -10,7 +10,7 @@ import { admission, creating, sequencing, storing } from './commit.js';
 import { damageCases, damageElsewhere } from './damage.js';
 import { deduplication } from './dedup.js';
 import { groupRequests, joinsAndLeaves, paging, readMarks } from './directory.js';
-import { flags, pins } from './flags.js';
+import { flags, holding, pins } from './flags.js';
 import { roles, titleAndSettings } from './group-changes.js';
 import { history, singleReads } from './history.js';
 import { membership } from './membership.js';
@@ -65,6 +65,7 @@ export function directoryConformance(backend: BackendUnderTest): void {
     clearing,
     flags,
     pins,
+    holding,
     'group requests': groupRequests,
   });
 }

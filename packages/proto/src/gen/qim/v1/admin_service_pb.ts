@@ -230,6 +230,8 @@ export type SuspendUserRequest = Message<"qim.v1.SuspendUserRequest"> & {
   userId: string;
 
   /**
+   * Empty: the whole user. Each is lifted by itself.
+   *
    * @generated from field: string device_id = 2;
    */
   deviceId: string;
@@ -250,6 +252,8 @@ export type SuspendUserRequestJson = {
   userId?: string;
 
   /**
+   * Empty: the whole user. Each is lifted by itself.
+   *
    * @generated from field: string device_id = 2;
    */
   deviceId?: string;
@@ -583,7 +587,7 @@ export const AdminService: GenService<{
     output: typeof SetProfileResponseSchema;
   },
   /**
-   * unstable until built
+   * The user's tokens, or those of one device, are refused and what is open is closed, in every process; or no longer.
    *
    * @generated from rpc qim.v1.AdminService.SuspendUser
    */
@@ -593,7 +597,8 @@ export const AdminService: GenService<{
     output: typeof SuspendUserResponseSchema;
   },
   /**
-   * unstable until built
+   * Suspends the user, takes them out of their groups, and erases list, read marks, flags, profile and blocks. What they
+   * said stays under their id.
    *
    * @generated from rpc qim.v1.AdminService.DeleteUser
    */
@@ -603,7 +608,7 @@ export const AdminService: GenService<{
     output: typeof DeleteUserResponseSchema;
   },
   /**
-   * unstable until built
+   * The list as that user sees it.
    *
    * @generated from rpc qim.v1.AdminService.ListConversationsOf
    */

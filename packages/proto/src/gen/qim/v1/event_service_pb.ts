@@ -99,15 +99,13 @@ export type Event = Message<"qim.v1.Event"> & {
     case: "removed";
   } | {
     /**
-     * unstable until built
-     *
      * @generated from field: qim.v1.Typing typing = 6;
      */
     value: Typing;
     case: "typing";
   } | {
     /**
-     * unstable until built
+     * Of those with whom one has a direct conversation. Of whom nothing was heard for ten minutes is offline.
      *
      * @generated from field: qim.v1.Presence presence = 7;
      */
@@ -162,14 +160,12 @@ export type EventJson = {
   removed?: RemovedJson;
 
   /**
-   * unstable until built
-   *
    * @generated from field: qim.v1.Typing typing = 6;
    */
   typing?: TypingJson;
 
   /**
-   * unstable until built
+   * Of those with whom one has a direct conversation. Of whom nothing was heard for ten minutes is offline.
    *
    * @generated from field: qim.v1.Presence presence = 7;
    */
@@ -557,7 +553,7 @@ export const EventService: GenService<{
     output: typeof SubscribeResponseSchema;
   },
   /**
-   * unstable until built
+   * To the other members, at a bounded rate; never stored. A device shows it for some seconds, or until it is off.
    *
    * @generated from rpc qim.v1.EventService.SetTyping
    */
