@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { type RedisServer, type StoreLocation, startRedis } from '@qim/store/testing';
+import { type RedisCluster, type RedisServer, type StoreLocation, startRedis, startRedisCluster } from '@qim/store/testing';
 import { Api } from './api.js';
 import { mintToken, Person } from './people.js';
 
@@ -22,7 +22,7 @@ export interface Ran {
   readonly err: string;
 }
 
-export type StoreName = 'embedded' | 'redis';
+export type StoreName = 'embedded' | 'redis' | 'cluster';
 
 const QIM = fileURLToPath(new URL('../../packages/cli/bin/qim.js', import.meta.url));
 const READY_TIMEOUT_MS = 20_000;
@@ -31,29 +31,38 @@ export class Stage {
   readonly name: StoreName;
   readonly secret = randomBytes(32).toString('hex');
   readonly location: StoreLocation;
-  /** Undefined on the embedded store. */
+  /** Undefined but on a single Redis. */
   readonly redis: RedisServer | undefined;
+  /** Undefined but on a Redis Cluster. */
+  readonly cluster: RedisCluster | undefined;
   readonly api = new Api(() => this.url);
   readonly #folder: string;
   #child: ChildProcess | undefined;
   #url = '';
   #people = 0;
 
-  private constructor(name: StoreName, folder: string, redis: RedisServer | undefined) {
+  private constructor(name: StoreName, folder: string, redis: RedisServer | undefined, cluster: RedisCluster | undefined) {
     this.name = name;
     this.#folder = folder;
     this.redis = redis;
-    this.location = { store: redis?.url ?? 'embedded', data: join(folder, 'data') };
+    this.cluster = cluster;
+    this.location = { store: redis?.url ?? cluster?.url ?? 'embedded', data: join(folder, 'data') };
   }
 
   /** An acknowledged message must outlive a kill: Redis runs with appendfsync always. */
   static async open(name: StoreName): Promise<Stage> {
     const folder = await mkdtemp(join(tmpdir(), 'qim-acceptance-'));
     const redis = name === 'redis' ? await startRedis({ appendonly: 'always' }) : undefined;
-    const stage = new Stage(name, folder, redis);
+    const cluster = name === 'cluster' ? await startRedisCluster({ appendonly: 'always' }) : undefined;
+    const stage = new Stage(name, folder, redis, cluster);
     await writeFile(join(folder, 'secret'), `${stage.secret}\n`, { mode: 0o600 });
     await stage.start();
     return stage;
+  }
+
+  /** The Redis servers that take writes; none on the embedded store. */
+  get nodes(): readonly RedisServer[] {
+    return this.cluster?.primaries ?? (this.redis === undefined ? [] : [this.redis]);
   }
 
   get url(): string {
@@ -92,6 +101,7 @@ export class Stage {
   async close(): Promise<void> {
     await this.stop();
     await this.redis?.stop();
+    await this.cluster?.stop();
     await rm(this.#folder, { recursive: true, force: true });
   }
 

@@ -12,11 +12,11 @@ const RECORDS_MAX = SCAN_LIMIT + 2;
 
 /** How many records a list reads: told by the server's command log on Redis, by the explanation on the embedded store. */
 async function recordsRead(stage: Stage, reader: Person, conversationId: string): Promise<number> {
-  if (stage.redis === undefined) return Number(object((await reader.entry(conversationId, { explain: true })).explanation).scanned);
-  const log = await stage.redis.commandLog();
+  if (stage.nodes.length === 0) return Number(object((await reader.entry(conversationId, { explain: true })).explanation).scanned);
+  const logs = await Promise.all(stage.nodes.map((node) => node.commandLog()));
   await reader.entry(conversationId);
-  const commands = await log.read();
-  log.close();
+  const commands = (await Promise.all(logs.map((log) => log.read()))).flat();
+  for (const log of logs) log.close();
   const reads = commands.filter(({ name, args }) => (name === 'HGET' || name === 'HMGET') && args[0]?.startsWith('msgrecord:'));
   return reads.reduce((sum, { args }) => sum + args.length - 1, 0);
 }

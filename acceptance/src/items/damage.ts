@@ -59,7 +59,7 @@ export const damaged: Item = {
   shows: 'every way of damaging index, record or facts gives a damaged entry without numbers; the others still list',
   async run(stage) {
     for (const kind of RECORD_KINDS) await damagedListing(stage, kind, false);
-    const whole = stage.redis === undefined ? CONVERSATION_KINDS : [...CONVERSATION_KINDS, ...REDIS_KINDS];
+    const whole = stage.nodes.length === 0 ? CONVERSATION_KINDS : [...CONVERSATION_KINDS, ...REDIS_KINDS];
     for (const kind of whole) await damagedListing(stage, kind, true);
   },
 };

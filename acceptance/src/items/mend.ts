@@ -106,14 +106,14 @@ async function checkFound(stage: Stage, cases: readonly Case[]): Promise<void> {
 
 /** The embedded store is mended without its server; Redis beside it. */
 async function repair(stage: Stage): Promise<void> {
-  if (stage.redis === undefined) {
+  if (stage.nodes.length === 0) {
     const refused = await stage.qim('fsck', '--repair');
     assert.equal(refused.code, 2, `beside its server the embedded store is not mended: ${refused.out}`);
     await stage.stop();
   }
   const ran = await stage.qim('fsck', '--repair', '--newer-is-damage', '--json');
   assert.equal(ran.code, 0, `everything was mended: ${ran.out}${ran.err}`);
-  if (stage.redis === undefined) await stage.start();
+  if (stage.nodes.length === 0) await stage.start();
   const clean = await stage.qim('fsck', '--json');
   assert.equal(clean.code, 0, `nothing is found any more: ${clean.out}${clean.err}`);
   assert.equal(events(clean).at(-1)?.findings, 0);
@@ -137,7 +137,7 @@ export const mended: Item = {
   name: 'mend',
   shows: '`qim fsck` finds each kind of damage, and `--repair` mends it: nothing is found any more, and the lists answer again',
   async run(stage) {
-    const kinds = Object.entries(stage.redis === undefined ? PLANTED : { ...PLANTED, ...ON_REDIS }) as [DamageKind, Planted][];
+    const kinds = Object.entries(stage.nodes.length === 0 ? PLANTED : { ...PLANTED, ...ON_REDIS }) as [DamageKind, Planted][];
     const cases: Case[] = [];
     for (const [kind, planted] of kinds) cases.push(await talk(stage, kind, planted));
     await delivered(stage);
