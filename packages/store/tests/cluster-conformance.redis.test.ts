@@ -1,6 +1,13 @@
 /** The store on a Redis Cluster keeps the contracts, as that on a single Redis does. */
 import { afterAll } from 'vitest';
-import { directoryConformance, messageStoreConformance, outboxConformance, restartConformance } from '../src/testing/conformance/index.js';
+import {
+  busConformance,
+  directoryConformance,
+  messageStoreConformance,
+  outboxConformance,
+  restartConformance,
+  usersConformance,
+} from '../src/testing/conformance/index.js';
 import { DAMAGE_KINDS } from '../src/testing/damage-kinds.js';
 import { type RedisCluster, startRedisCluster } from '../src/testing/redis-cluster.js';
 import { ClusterBackend } from './cluster-backend.js';
@@ -19,6 +26,8 @@ const backend = {
 messageStoreConformance(backend);
 directoryConformance(backend);
 outboxConformance(backend);
+busConformance(backend);
+usersConformance(backend);
 restartConformance(backend);
 
 afterAll(async () => (await cluster)?.stop());

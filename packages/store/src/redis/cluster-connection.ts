@@ -131,6 +131,12 @@ export class ClusterConnection implements RedisConnection {
     for (const [name, opening] of this.#nodes) if (!primaries.has(name)) this.#drop(name, opening);
   }
 
+  home(key: string): NodeAddress | undefined {
+    const { map } = this.#view;
+    const owner = map.owner(keySlot(key));
+    return owner === undefined ? undefined : map.node(owner);
+  }
+
   layout(): string {
     return this.#view.map.text;
   }

@@ -8,6 +8,7 @@
  * sent twice: after a lost connection its outcome is unknown, and only the caller knows how to ask again.
  */
 import { ErrorReply } from 'redis';
+import type { NodeAddress } from './address.js';
 
 /** Text arguments are joined into one write; each Buffer goes as a piece of its own, so text is used where it can be. */
 export type Argument = string | Buffer;
@@ -47,6 +48,9 @@ export interface RedisConnection {
 
   /** Asks anew who serves what. Cost: 1; 0 where there is no Cluster. @throws StoreUnavailable */
   look(): Promise<void>;
+
+  /** The primary where a key or a sharded channel lies, as last seen; undefined: none is known. */
+  home(key: string): NodeAddress | undefined;
 
   /** Who serves what, as last seen; another text when something was handed over. Empty where there is no Cluster. */
   layout(): string;

@@ -3,7 +3,7 @@ import { STORE_COMMANDS_WAITING_MAX, STORE_RECONNECT_PAUSE_MS_MAX } from '@qim/p
 import { createClient, ErrorReply, RESP_TYPES } from 'redis';
 import { afterMs, inTime } from '../clock.js';
 import { unavailable } from '../errors.js';
-import { nodeName, type StoreAddress } from './address.js';
+import { type NodeAddress, nodeName, type StoreAddress } from './address.js';
 import { type Command, failureCode, type PipelineOptions, type RedisConnection, type Reply } from './connection.js';
 
 export interface ConnectionSettings {
@@ -140,6 +140,10 @@ export class NodeConnection implements RedisConnection {
 
   look(): Promise<void> {
     return Promise.resolve();
+  }
+
+  home(): NodeAddress {
+    return this.#settings.address.nodes[0];
   }
 
   layout(): string {

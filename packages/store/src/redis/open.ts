@@ -9,8 +9,9 @@ import { systemNow } from '../clock.js';
 import type { Store, StoreOptions } from '../store.js';
 import { describeAddress, parseAddress } from './address.js';
 import { RedisBus } from './bus.js';
-import { openChannelLink } from './channel-link.js';
+import { type LinkHandlers, openChannelLink } from './channel-link.js';
 import { ChannelListener } from './channel-listener.js';
+import { openClusterChannelLink } from './cluster-channel-link.js';
 import { openConnection } from './connect.js';
 import type { RedisConnection } from './connection.js';
 import type { RedisContext } from './context.js';
@@ -80,8 +81,12 @@ export async function openRedisStore(url: string, options: RedisStoreOptions = {
     const bus = new RedisBus({
       connection,
       channels: new EventChannels(keys.partitionCount, address.database),
-      listener: (handlers) =>
-        new ChannelListener({ open: (of) => openChannelLink({ address, name: 'qim-events', timeoutMs }, of), handlers, timeoutMs }),
+      listener: (handlers) => {
+        const settings = { address, name: 'qim-events', timeoutMs };
+        const open = (of: LinkHandlers) =>
+          address.cluster ? openClusterChannelLink(connection, settings, of) : openChannelLink(settings, of);
+        return new ChannelListener({ open, handlers, timeoutMs });
+      },
     });
     return {
       messages: new RedisMessageStore(context),
