@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
+import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { type RedisCluster, type RedisServer, type StoreLocation, startRedis, startRedisCluster } from '@qim/store/testing';
 import { Api } from './api.js';
@@ -26,6 +27,8 @@ export type StoreName = 'embedded' | 'redis' | 'cluster';
 
 const QIM = fileURLToPath(new URL('../../packages/cli/bin/qim.js', import.meta.url));
 const READY_TIMEOUT_MS = 20_000;
+const DELIVERY_MS_MAX = 10_000;
+const DELIVERY_POLL_MS = 50;
 
 export class Stage {
   readonly name: StoreName;
@@ -96,6 +99,16 @@ export class Stage {
     const closed: Promise<readonly unknown[]> = once(child, 'close');
     const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), closed]);
     return { code: Number(code), out, err };
+  }
+
+  /** Until the outbox is empty: the order of lists, alone of all that is told, may lag behind it. */
+  async delivered(): Promise<void> {
+    for (let waited = 0; waited < DELIVERY_MS_MAX; waited += DELIVERY_POLL_MS) {
+      const metrics = await (await fetch(new URL('/metrics', this.#url))).text();
+      if (/^qim_outbox_entries 0$/m.test(metrics)) return;
+      await wait(DELIVERY_POLL_MS);
+    }
+    throw new Error('the server does not deliver');
   }
 
   async close(): Promise<void> {

@@ -38,6 +38,7 @@ export const head: Item = {
     assert.equal(object((await bob.entry(first.conversationId)).preview).status, 'MESSAGE_STATUS_RECALLED');
 
     await alice.say(first.conversationId, 'the third');
+    await stage.delivered();
     assert.deepEqual(await order(), [first.conversationId, other.conversationId]);
   },
 };

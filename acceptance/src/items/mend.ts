@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { setTimeout as wait } from 'node:timers/promises';
 import { parseUserId } from '@qim/proto';
 import { type DamageKind, damage } from '@qim/store/testing';
 import { object } from '../api.js';
@@ -57,19 +56,6 @@ interface Case {
   /** Of the second message. */
   readonly conversationSeq: number;
 }
-
-/** Nothing waits for delivery: what is damaged from now on is met by nobody but who asks. */
-async function delivered(stage: Stage): Promise<void> {
-  for (let waited = 0; waited < DELIVERY_MS_MAX; waited += DELIVERY_POLL_MS) {
-    const metrics = await (await fetch(new URL('/metrics', stage.url))).text();
-    if (/^qim_outbox_entries 0$/m.test(metrics)) return;
-    await wait(DELIVERY_POLL_MS);
-  }
-  throw new Error('the server does not deliver');
-}
-
-const DELIVERY_MS_MAX = 10_000;
-const DELIVERY_POLL_MS = 50;
 
 /** Three messages of alice. */
 async function talk(stage: Stage, kind: DamageKind, planted: Planted): Promise<Case> {
@@ -140,7 +126,7 @@ export const mended: Item = {
     const kinds = Object.entries(stage.nodes.length === 0 ? PLANTED : { ...PLANTED, ...ON_REDIS }) as [DamageKind, Planted][];
     const cases: Case[] = [];
     for (const [kind, planted] of kinds) cases.push(await talk(stage, kind, planted));
-    await delivered(stage);
+    await stage.delivered();
     for (const each of cases) await plant(stage, each);
     await checkFound(stage, cases);
     await repair(stage);
