@@ -55,6 +55,7 @@ export function messageFrom(message: wire.Message | undefined): own.Message {
     replyTo: replyTo && { conversationSeq: integer(replyTo.conversationSeq), messageId: replyTo.messageId },
     content: contentFrom(message.body),
     reactions: message.reactions.map(({ emoji, userIds }) => ({ emoji, userIds })),
+    reactionsRevision: message.reactionsRevision,
   };
 }
 
@@ -99,6 +100,7 @@ function settingsFrom(settings: wire.ConversationSettings | undefined): own.Conv
   return {
     historyVisibility: (settings?.historyVisibility as number | undefined) === HistoryVisibility.All ? 'all' : 'fromJoining',
     onlyAdminsPost: settings?.onlyAdminsPost ?? false,
+    readReceipts: settings?.readReceipts ?? false,
   };
 }
 
@@ -177,4 +179,8 @@ export function profileFrom(profile: wire.Profile | undefined): own.Profile {
   if (profile === undefined) throw clientError('BAD_ANSWER', 'the server sent no profile where there must be one');
   const { userId, displayName, avatarUrl } = profile;
   return { userId, displayName, avatarUrl };
+}
+
+export function wireVisibility(visibility: own.HistoryVisibility): HistoryVisibility {
+  return visibility === 'all' ? HistoryVisibility.All : HistoryVisibility.FromJoining;
 }

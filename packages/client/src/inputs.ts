@@ -55,6 +55,8 @@ export interface CreateGroupInput {
   /** Absent: fromJoining. */
   readonly historyVisibility?: HistoryVisibility;
   readonly onlyAdminsPost?: boolean;
+  /** Absent: members do not see how far each other have read. */
+  readonly readReceipts?: boolean;
 }
 
 export interface CatchUpInput {
@@ -87,6 +89,9 @@ export type AssignableRole = Exclude<Role, 'unknown'>;
 export interface UpdateConversationInput {
   readonly title?: string;
   readonly onlyAdminsPost?: boolean;
+  /** For those who join from then on. */
+  readonly historyVisibility?: HistoryVisibility;
+  readonly readReceipts?: boolean;
 }
 
 export interface ProfileInput {

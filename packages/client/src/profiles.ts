@@ -1,5 +1,5 @@
 /** Names and pictures, each asked for once, together with others of the same moment, and again after each welcome. */
-import { CLIENT_PROFILES_MAX, CLIENT_PROFILES_PER_CALL_MAX, PROFILES_DELAY_MS } from '@qim/proto';
+import { CLIENT_PROFILES_MAX, PROFILES_DELAY_MS, PROFILES_PER_CALL_MAX } from '@qim/proto';
 import type { PeopleApi } from './api/people-api.js';
 import type { Environment } from './environment.js';
 import { type Observable, WatchedCell } from './observable.js';
@@ -67,9 +67,9 @@ export class Profiles implements ProfilesView {
   async #read(): Promise<void> {
     const wanted = [...this.#wanted];
     this.#wanted.clear();
-    for (let from = 0; from < wanted.length && !this.#closed; from += CLIENT_PROFILES_PER_CALL_MAX) {
+    for (let from = 0; from < wanted.length && !this.#closed; from += PROFILES_PER_CALL_MAX) {
       try {
-        const asked = wanted.slice(from, from + CLIENT_PROFILES_PER_CALL_MAX);
+        const asked = wanted.slice(from, from + PROFILES_PER_CALL_MAX);
         for (const profile of await this.#options.api.getProfiles(asked)) this.learnt(profile);
         for (const userId of asked) this.#known.add(userId);
       } catch {

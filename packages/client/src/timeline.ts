@@ -179,9 +179,10 @@ export class Timeline {
   }
 }
 
-/** The same message twice: the one that was amended more often. */
+/** The same message twice: the one that was amended more often, and of one revision, reacted to more often. */
 function newer(held: Message, other: Message): Message {
-  return other.revision > held.revision ? other : held;
+  if (other.revision !== held.revision) return other.revision > held.revision ? other : held;
+  return other.reactionsRevision > held.reactionsRevision ? other : held;
 }
 
 /** -1: not held. Binary search: a window holds thousands. */

@@ -16,6 +16,8 @@ export type AckDurability = 'synced' | 'everysec' | 'memory' | 'unknown';
 export interface ConversationSettings {
   readonly historyVisibility: HistoryVisibility;
   readonly onlyAdminsPost: boolean;
+  /** Members see how far each other have read. */
+  readonly readReceipts: boolean;
 }
 
 /** What a Control message says; `unknown` is a newer server's kind. */
@@ -72,7 +74,10 @@ export interface Message {
   readonly mentionAll: boolean;
   readonly replyTo: ReplyTo | undefined;
   readonly content: MessageContent;
+  /** The first one first; none once the content was erased. */
   readonly reactions: readonly Reaction[];
+  /** One more with each change of the reactions, which leaves `revision` and `activityId` as they are. */
+  readonly reactionsRevision: number;
 }
 
 /** The newest message that is not Control. */

@@ -75,3 +75,27 @@ test('marks of as many conversations wait as the bound says; one more is dropped
   await pass(0);
   expect(calls.length).toBe(READ_MARKS_WAITING_MAX);
 });
+
+test("a message of one's own is read once it is acknowledged, when everything before it is: 201 of them never look unread", async () => {
+  answer = async () => calls.at(-1)?.[1] ?? 0;
+  for (let seq = 1; seq <= 201; seq += 1) {
+    marker.sent('g_1', seq, undefined);
+    await pass(MARK_READ_DELAY_MS);
+  }
+  expect(calls.at(-1)).toEqual(['g_1', 201]);
+});
+
+test("a message of one's own marks nothing when somebody's before it was not on screen", async () => {
+  held.set('g_1', 3);
+  marker.sent('g_1', 5, 4);
+  marker.sent('g_1', 6, undefined);
+  await pass(MARK_READ_DELAY_MS);
+  expect(calls).toEqual([]);
+});
+
+test("a hole before a message of one's own is nothing unread, where it is known to be a hole", async () => {
+  held.set('g_1', 3);
+  marker.sent('g_1', 9, 3);
+  await pass(MARK_READ_DELAY_MS);
+  expect(calls).toEqual([['g_1', 9]]);
+});

@@ -1,7 +1,6 @@
 /** Groups and their members. What is harmless to repeat is made again after a failure that may pass; the rest is not. */
-import { HistoryVisibility } from '@qim/proto';
 import type { Environment } from '../environment.js';
-import { conversationFrom, memberFrom, wireRole } from '../from-wire.js';
+import { conversationFrom, memberFrom, wireRole, wireVisibility } from '../from-wire.js';
 import type { AssignableRole, CreateGroupInput, UpdateConversationInput } from '../inputs.js';
 import type { Conversation, MemberPage } from '../types.js';
 import { type Caller, type ServiceCalls, serviceOver } from '../wire/service.js';
@@ -22,8 +21,9 @@ export class ConversationApi {
       clientRequestId: this.#environment.newId(),
       title: input.title,
       memberIds: [...input.memberIds],
-      historyVisibility: input.historyVisibility === 'all' ? HistoryVisibility.All : HistoryVisibility.FromJoining,
+      historyVisibility: wireVisibility(input.historyVisibility ?? 'fromJoining'),
       onlyAdminsPost: input.onlyAdminsPost ?? false,
+      readReceipts: input.readReceipts ?? false,
     };
     return again(this.#environment, async (timeoutMs) => {
       const answer = await this.#conversations.createGroup(request, { timeoutMs });
@@ -48,15 +48,21 @@ export class ConversationApi {
     await calling(() => this.#conversations.leaveGroup({ conversationId }));
   }
 
-  async setRole(conversationId: string, userId: string, role: AssignableRole): Promise<Conversation> {
-    const answer = await calling(() => this.#conversations.setRole({ conversationId, userId, role: wireRole(role) }));
-    return conversationFrom(answer.conversation);
+  /** Repeating it is harmless. */
+  setRole(conversationId: string, userId: string, role: AssignableRole): Promise<Conversation> {
+    return again(this.#environment, async (timeoutMs) => {
+      const answer = await this.#conversations.setRole({ conversationId, userId, role: wireRole(role) }, { timeoutMs });
+      return conversationFrom(answer.conversation);
+    });
   }
 
-  /** What is absent stays as it is. */
-  async updateConversation(conversationId: string, input: UpdateConversationInput): Promise<Conversation> {
-    const answer = await calling(() => this.#conversations.updateConversation({ conversationId, ...input }));
-    return conversationFrom(answer.conversation);
+  /** What is absent stays as it is. Repeating it is harmless. */
+  updateConversation(conversationId: string, { historyVisibility, ...input }: UpdateConversationInput): Promise<Conversation> {
+    const request = { conversationId, ...input, ...(historyVisibility && { historyVisibility: wireVisibility(historyVisibility) }) };
+    return again(this.#environment, async (timeoutMs) => {
+      const answer = await this.#conversations.updateConversation(request, { timeoutMs });
+      return conversationFrom(answer.conversation);
+    });
   }
 
   listMembers(conversationId: string, pageToken: string): Promise<MemberPage> {

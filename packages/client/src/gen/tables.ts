@@ -234,6 +234,7 @@ export const TABLES = {
     { no: 19, name: 'control', type: 'Control', oneof: 'body' },
     { no: 20, name: 'reactions', type: 'Reaction', rule: 'repeated' },
     { no: 21, name: 'reactionsRevision', type: 'int32' },
+    { no: 22, name: 'replyPreview', type: 'Preview' },
   ],
   MessageAmended: [
     { no: 1, name: 'message', type: 'Message' },

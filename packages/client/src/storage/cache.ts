@@ -261,5 +261,5 @@ function isAsNew(there: HeldMessages | undefined, held: HeldMessages): boolean {
 }
 
 function revisionsOf({ messages }: HeldMessages): number {
-  return messages.reduce((sum, { revision }) => sum + revision, 0);
+  return messages.reduce((sum, { revision, reactionsRevision }) => sum + revision + reactionsRevision, 0);
 }

@@ -21,6 +21,7 @@ export function message(conversationSeq: number, change: Partial<Message> = {}):
     replyTo: undefined,
     content: { kind: 'text', text: `text ${conversationSeq}` },
     reactions: [],
+    reactionsRevision: 0,
     ...change,
   };
 }
