@@ -8,14 +8,7 @@ export function memoryOutbox(state: MemoryState): Outbox {
   return {
     partitionCount: partitions.length,
 
-    async announceOwner(ownerId, forMs) {
-      state.owners.set(ownerId, now() + forMs);
-      return [...state.owners.values()].filter((untilMs) => untilMs > now()).length;
-    },
-
-    async withdrawOwner(ownerId) {
-      state.owners.delete(ownerId);
-    },
+    ...memoryOwners(state),
 
     async acquire(index, ownerId, leaseMs) {
       const partition = partitionAt(state, index);
@@ -74,6 +67,19 @@ export function memoryOutbox(state: MemoryState): Outbox {
       const oldest = Math.min(...waiting.map(({ atMs }) => atMs));
       const poison = partitions.reduce((sum, partition) => sum + partition.poison.size, 0);
       return { entries: waiting.length, oldestMs: waiting.length === 0 ? 0 : now() - oldest, poison };
+    },
+  };
+}
+
+function memoryOwners({ owners, now }: MemoryState): Pick<Outbox, 'announceOwner' | 'withdrawOwner'> {
+  return {
+    async announceOwner(ownerId, forMs) {
+      owners.set(ownerId, now() + forMs);
+      return [...owners.values()].filter((untilMs) => untilMs > now()).length;
+    },
+
+    async withdrawOwner(ownerId) {
+      owners.delete(ownerId);
     },
   };
 }
