@@ -15,6 +15,8 @@ import {
   parseMessageId,
   parseUserId,
   Role,
+  SEQ_ZERO,
+  SEQUENCES_SKIPPED_AFTER_LOSS,
   type TenantId,
 } from '@qim/proto';
 import { openStore } from '@qim/server';
@@ -93,6 +95,24 @@ describe('a sound store', () => {
       ...{ event: 'summary', finished: true, conversations: 2, users: 0, findings: 0, mended: 0, left: 0 },
       ...{ records: expect.any(Number), seconds: expect.any(Number) },
     });
+  });
+});
+
+describe('--new-epoch, after a restore', () => {
+  test('needs the folder for itself', async () => {
+    expect((await fsck('--new-epoch')).code).toBe(2);
+  });
+
+  test('makes devices begin anew, and gives no sequence again that may have been given', async () => {
+    const held = { tenantId: LEGACY_TENANT_ID, userId: BOB, conversationId: CHAT, clearedSeq: SEQ_ZERO, amendmentCursor: 0, limit: 9 };
+    await store.close();
+    expect(await fsck('--new-epoch')).toEqual({ code: 0, out: ['2 conversations begin a new epoch'], err: [] });
+    store = await openStore({ store: 'embedded', data }, { as: 'server' });
+    expect(await store.messages.catchUp({ ...held, epoch: 1, after: parseConversationSeq(3) })).toMatchObject({ kind: 'reset' });
+    await say(CHAT, 'after');
+    const { records } = await store.messages.readHistory({ ...held, position: 'newest' });
+    expect(records.map(({ conversationSeq }) => conversationSeq)).toEqual([1, 2, 3, 3 + SEQUENCES_SKIPPED_AFTER_LOSS + 1]);
+    expect((await fsck()).code).toBe(0);
   });
 });
 
@@ -207,6 +227,7 @@ describe('what could not run', () => {
     const wrong: readonly (readonly [readonly string[], string])[] = [
       [['--dry-run'], '--dry-run goes with --repair'],
       [['--newer-is-damage'], '--newer-is-damage goes with --repair'],
+      [['--new-epoch', '--repair'], '--new-epoch does not go with --repair'],
       [['--quarantine', '--repair'], '--quarantine does not go with --repair'],
       [['--rate', '0'], `--rate must be an integer 1..${FSCK_RATE_MAX}`],
       [['--rate', String(FSCK_RATE_MAX + 1)], '--rate must be'],

@@ -25,4 +25,5 @@ export async function clearHistory(
   }
   const bounded = upToSeq < facts.lastSequence ? upToSeq : facts.lastSequence;
   await context.directory.clear(tenantId, userId, conversationId, bounded);
+  context.config.announceChange(tenantId, userId, conversationId);
 }

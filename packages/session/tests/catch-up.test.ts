@@ -94,6 +94,12 @@ describe('cleared history', () => {
     expect(await w.one(BOB, G)).toMatchObject({ preview: { conversationSeq: 6 }, summary: { unreadCount: 1, unreadExact: true } });
   });
 
+  test('is told to the user’s devices', async () => {
+    const w = await spoken(1);
+    await clear(w, BOB, 2);
+    expect(w.announced).toContain(`${BOB} ${G} changed`);
+  });
+
   test('never passes the head, and never comes back', async () => {
     const w = await spoken(3);
     await clear(w, BOB, Number.MAX_SAFE_INTEGER);

@@ -5,10 +5,13 @@
 import { type ConversationSeq, MessageStatus, SEQ_ZERO, SEQUENCES_SKIPPED_AFTER_LOSS as SKIPPED, type UserId } from '@qim/proto';
 import { afterEach, describe, expect, test } from 'vitest';
 import { KeySpace } from '../src/redis/keys.js';
+import { openRedisMaintenance } from '../src/redis/maintenance.js';
 import type { OpenedBackend } from '../src/testing/conformance/backend.js';
 import { type Chat, Fixture, seq } from '../src/testing/conformance/fixture.js';
 import type { RedisServerOptions } from '../src/testing/redis-server.js';
+import { beginNewEpochs, type SkippedRange, verifyStore } from '../src/verify/index.js';
 import { RedisPair, withRaw } from './redis-pair.js';
+import { DEFAULTS } from './verify-harness.js';
 
 const ALWAYS: RedisServerOptions = { appendonly: 'always' };
 /** Ended by SIGTERM it has everything on disk, which qim cannot know. */
@@ -281,6 +284,36 @@ test('each failover has an epoch that no other ever had, also when both servers 
   const here = await chat.say(alice, 'on the second');
   expect(here.message?.epoch).not.toBe(there.message?.epoch);
   expect(await catchUp(chat, there.message?.epoch ?? 0, 1)).toMatchObject({ kind: 'reset' });
+});
+
+test('a restored backup looks like its server, until it is said: then a new epoch begins', async () => {
+  const chat = await start(ALWAYS, false);
+  await chat.sayTimes(alice, 2);
+  const { scanner, mender, close } = await openRedisMaintenance(pair.first.url);
+  expect(await beginNewEpochs(scanner, mender, Date.now)).toEqual({ of: 'partitions', begun: 64, left: 0 });
+  const { conversationSeq, message } = await chat.say(alice);
+  expect(conversationSeq).toBe(2 + SKIPPED + 1);
+  const range = { epoch: message?.epoch, from: 3, through: 2 + SKIPPED };
+  expect(await scanner.conversation(chat).skipped()).toEqual([range]);
+  await close();
+});
+
+test('after a failover the verifier finds nothing, and lists what was left out', async () => {
+  const chat = await start(ALWAYS);
+  await chat.sayTimes(alice, 2);
+  await pair.caughtUp();
+  pair.lag();
+  await chat.say(alice, 'lost');
+  await pair.promote();
+  await chat.say(alice);
+  const { scanner, mender, close } = await openRedisMaintenance(pair.second.url);
+  const skipped: SkippedRange[] = [];
+  const { messages } = chat;
+  const report = { ...DEFAULTS.report, skipped: (_: unknown, range: SkippedRange) => skipped.push(range) };
+  const { counts } = await verifyStore({ messages, scanner, mender, exclusive: false }, { ...DEFAULTS, report });
+  expect(counts.findings).toBe(0);
+  expect(skipped).toEqual([{ epoch: await epochOf(chat), from: 3, through: 2 + SKIPPED }]);
+  await close();
 });
 
 test('a partition without a note has lost it', async () => {

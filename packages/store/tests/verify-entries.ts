@@ -80,7 +80,19 @@ export function entryCases(store: VerifiedStore): void {
     test('of a record that was not amended, or is not there, go', async () => {
       await subject.plant(chat, { kind: 'amendment', sequence: seq(3), number: 3 }, { kind: 'amendment', sequence: seq(9), number: 4 });
       await subject.plantFacts(chat, { amendmentNumber: 4 });
-      await mends('amendmentLeftOver@3', 'amendmentLeftOver@9');
+      const wrong = ['amendmentLeftOver@3', 'amendmentLeftOver@9'];
+      expect((await verify()).places).toEqual(wrong);
+      const repaired = await verify({ repair: 'yes' });
+      // Without them the facts count more than there is.
+      expect([repaired.left, repaired.mended.map(([place]) => place)]).toEqual([[], [...wrong, 'amendmentMissing']]);
+      expect((await verify()).places).toEqual([]);
+    });
+
+    test('fewer than the facts count: the number goes back, and devices begin anew', async () => {
+      const { epoch } = await subject.facts(chat);
+      await subject.plantFacts(chat, { amendmentNumber: 4 });
+      await mends('amendmentMissing');
+      expect(await subject.facts(chat)).toMatchObject({ amendmentNumber: 2, epoch: epoch + 1 });
     });
 
     test('past the facts raise the facts', async () => {

@@ -30,7 +30,7 @@ export const DEFAULTS: VerifyOptions = {
   rate: undefined,
   signal: new AbortController().signal,
   clock: { now: Date.now, monotonicNow: () => performance.now(), sleep: () => Promise.resolve() },
-  report: { found: () => {}, mended: () => {}, left: () => {}, progress: () => {} },
+  report: { found: () => {}, mended: () => {}, left: () => {}, skipped: () => {}, progress: () => {} },
 };
 
 function placeOf({ code, conversationSeq, userId }: Finding): string {

@@ -1,6 +1,14 @@
 /** What `qim fsck` says: findings and what was done on standard output, progress on standard error. */
 import { FSCK_PROGRESS_BAR_MS, FSCK_PROGRESS_LINE_MS } from '@qim/proto';
-import type { Finding, VerifyCounts, VerifyOptions, VerifyProgress, VerifyReport } from '@qim/store/verify';
+import type {
+  ConversationPlace,
+  Finding,
+  SkippedRange,
+  VerifyCounts,
+  VerifyOptions,
+  VerifyProgress,
+  VerifyReport,
+} from '@qim/store/verify';
 import type { CliIo } from '../command.js';
 
 export interface FsckReportOptions {
@@ -40,6 +48,14 @@ export class FsckReport implements VerifyReport {
 
   left(finding: Finding, why: string): void {
     this.#say({ event: 'left', ...jsonOf(finding), why }, `left: ${finding.code}: ${placeOf(finding)}: ${why}`);
+  }
+
+  skipped({ tenantId, conversationId }: ConversationPlace, { epoch, from, through }: SkippedRange): void {
+    const what = 'another server took the writes; sequences that it may not know of were left out';
+    this.#say(
+      { event: 'skipped', tenantId, conversationId, epoch, from, through },
+      `no finding: tenant ${tenantId}, ${conversationId}: ${what}: ${from} to ${through}, epoch ${epoch}`,
+    );
   }
 
   progress(progress: VerifyProgress): void {

@@ -1,7 +1,7 @@
 /** `qim fsck`: verifies a whole store, and mends it (docs/fsck.md). */
 import { FSCK_RATE_MAX, isQimError, LEGACY_TENANT_ID, parseConversationId, parseUserId, type TenantId } from '@qim/proto';
 import { type OpenMaintenance, openMaintenance, readSettings, STORE_SETTINGS, StartError, type StorePlace } from '@qim/server';
-import { type VerifyOptions, verifyStore } from '@qim/store/verify';
+import { beginNewEpochs, type VerifyOptions, verifyStore } from '@qim/store/verify';
 import { type Arguments, type CliIo, type Command, EXIT_DONE, EXIT_FAILED, EXIT_USAGE, optional, UsageError } from '../command.js';
 import { listQuarantine } from './fsck-quarantine.js';
 import { FsckReport } from './fsck-report.js';
@@ -23,6 +23,11 @@ export const fsck: Command = {
     { name: 'tenant', value: 'N', doc: 'only this tenant (default: all; with --conversation or --user 0, the legacy tenant)' },
     { name: 'rate', value: 'N', doc: 'at most so many records a second (default: as fast as it goes)' },
     { name: 'json', value: undefined, doc: 'one JSON object a line in place of sentences' },
+    {
+      name: 'new-epoch',
+      value: undefined,
+      doc: 'after a restore: devices begin anew; verifies nothing, and the embedded store must not be served meanwhile',
+    },
     { name: 'quarantine', value: undefined, doc: 'list what earlier repairs put aside, and verify nothing' },
   ],
 
@@ -30,6 +35,7 @@ export const fsck: Command = {
     const place = readSettings(STORE_SETTINGS, { flags: args.settings, environment: io.environment });
     const asked = askedFor(args);
     if (args.options.quarantine === true && asked.repair !== 'no') throw new UsageError('--quarantine does not go with --repair');
+    if (args.options['new-epoch'] === true) checkAlone(args);
     try {
       return await onStore(place, asked, args, io);
     } catch (error) {
@@ -74,15 +80,31 @@ function rateOf(text: string | undefined): number | undefined {
 }
 
 async function onStore(place: StorePlace, asked: Asked, args: Arguments, io: CliIo): Promise<number> {
-  const maintenance = await openMaintenance(place, io.openStore, asked.repair === 'yes');
+  const renews = args.options['new-epoch'] === true;
+  const maintenance = await openMaintenance(place, io.openStore, renews || asked.repair === 'yes');
   try {
     const json = args.options.json === true;
+    if (renews) return await renewed(maintenance, io);
     return args.options.quarantine === true
       ? await listQuarantine(maintenance.scanner, asked, json, io.out)
       : await verified(maintenance, asked, json, io);
   } finally {
     await maintenance.close();
   }
+}
+
+/** @throws UsageError: it is for the whole store, and does nothing else */
+function checkAlone({ options }: Arguments): void {
+  const [other] = Object.keys(options).filter((name) => name !== 'new-epoch' && options[name] !== undefined);
+  if (other !== undefined) throw new UsageError(`--new-epoch does not go with --${other}`);
+}
+
+async function renewed({ scanner, mender }: OpenMaintenance, io: CliIo): Promise<number> {
+  const { of, begun, left } = await beginNewEpochs(scanner, mender, io.now);
+  const when = of === 'conversations' ? '' : '; each of their conversations does so with its next write';
+  io.out(`${begun} ${of} begin a new epoch${when}`);
+  if (left > 0) io.out(`${left} conversations were left: their facts cannot be read (qim fsck --repair)`);
+  return left === 0 ? EXIT_DONE : EXIT_FAILED;
 }
 
 async function verified(maintenance: OpenMaintenance, asked: Asked, json: boolean, io: CliIo): Promise<number> {

@@ -22,6 +22,7 @@ export function readCatchUpPage(snapshot: Snapshot, query: CatchUpQuery): CatchU
   const from = parseConversationSeq(Math.max(query.after, visibility));
   const { records, reactions, hasMore } = takeAfter(reads, facts, from, query.limit, budget);
   const amendments = new AmendmentPage(query, facts, visibility, amendmentsPast(reads, query));
+  if (amendments.lacksNewest) throw reads.damage('indexBehindFacts');
   const amended = new PageOfRecords(reads, budget);
   for (const { sequence } of amendments.wanted) if (!amended.take(needed(reads, sequence))) break;
   const next = amendments.after(amended.records.length);

@@ -8,6 +8,7 @@ import type {
   FactsRead,
   OddItem,
   RowPage,
+  SkippedRange,
   Slot,
   StoredAmendment,
   StoredDedup,
@@ -151,6 +152,11 @@ export class EmbeddedConversationScan implements ConversationScan {
         yield entries.map(({ key, value }) => ({ slot: slotOf('dedup', key), key: dedupName(restOf(key, range)), bytes: value }));
       }
     }
+  }
+
+  /** One process owns the folder. */
+  skipped(): Promise<readonly SkippedRange[]> {
+    return Promise.resolve([]);
   }
 
   async waitingSince(): Promise<number | undefined> {

@@ -19,6 +19,11 @@ export function mustReset({ epoch, after, amendmentCursor }: CatchUpQuery, facts
 export class AmendmentPage {
   /** To be read and told, by number. */
   readonly wanted: readonly Amendment[];
+  /**
+   * The newest entry is missing: each amendment moves its record's entry to the number that the facts then have. Known on
+   * the page that reaches the end, where retention has not removed entries with their records.
+   */
+  readonly lacksNewest: boolean;
   readonly #looked: readonly Amendment[];
   readonly #query: CatchUpQuery;
   readonly #more: boolean;
@@ -31,6 +36,8 @@ export class AmendmentPage {
     const none = query.after <= floor;
     this.#looked = none ? [] : past.slice(0, query.limit);
     this.#more = !none && past.length > query.limit;
+    const newest = past.at(-1)?.number ?? query.amendmentCursor;
+    this.lacksNewest = !none && !this.#more && facts.retainedFrom === 1 && newest < facts.amendmentNumber;
     this.#query = query;
     this.#amendmentNumber = facts.amendmentNumber;
     this.wanted = this.#looked.filter(({ sequence }) => sequence <= query.after && sequence > floor);

@@ -111,7 +111,9 @@ async function readMissed(
     return readMissed(context, reads, query, visibility);
   }
   const sequences = reads.sequences(membersFrom(replies[2]));
-  return { facts, sequences, floor: from, amendments: new AmendmentPage(query, facts, visibility, amendmentsFrom(reads, replies[3])) };
+  const amendments = new AmendmentPage(query, facts, visibility, amendmentsFrom(reads, replies[3]));
+  if (amendments.lacksNewest) throw reads.damage('indexBehindFacts');
+  return { facts, sequences, floor: from, amendments };
 }
 
 function amendmentsFrom(reads: RecordReads, reply: Reply | undefined): Amendment[] {

@@ -8,7 +8,7 @@ import type { ConversationPlace, UserPlace } from '../verify/finding.js';
 import type { ConversationChange, Seen, SeenValue, StoreMender, UserChange } from '../verify/mender.js';
 import { encodeQuarantined } from '../verify/quarantine.js';
 import type { Slot } from '../verify/scanner.js';
-import type { Argument, RedisConnection } from './connection.js';
+import type { Argument, Command, RedisConnection } from './connection.js';
 import { bucketOf, type ConversationKeys, type KeySpace, type UserKeys, userKeys } from './keys.js';
 import { guardOfFacts, WRONG_TYPE_GUARD } from './maintenance-facts.js';
 import { quarantineKey } from './maintenance-keys.js';
@@ -66,6 +66,13 @@ export class RedisMender implements StoreMender {
       ],
       writes,
     );
+  }
+
+  async forgetServers(): Promise<number> {
+    const partitions = this.#keys.allPartitions();
+    // The epoch stays, so that it only rises.
+    await this.#connection.pipeline(partitions.map((key): Command => ['HDEL', key, 'runId', 'replicationId', 'flush', 'node']));
+    return partitions.length;
   }
 
   guardOf(facts: StoredFacts): string {

@@ -18,6 +18,7 @@ import type {
   FactsRead,
   OddItem,
   RowPage,
+  SkippedRange,
   Slot,
   StoredAmendment,
   StoredDedup,
@@ -205,6 +206,18 @@ export class RedisConversationScan implements ConversationScan {
         yield pairs.map(([field, bytes]) => ({ slot: { table: 'dedup' as const, key, field }, key: dedupName(field), bytes }));
       }
     }
+  }
+
+  async skipped(): Promise<readonly SkippedRange[]> {
+    const ranges: SkippedRange[] = [];
+    for await (const pairs of this.#hash(this.#keys.reserved)) {
+      for (const [epoch, range] of pairs) {
+        const [, from, through] = /^(\d{1,16}) (\d{1,16})$/.exec(range.toString('latin1')) ?? [];
+        // Nothing rests on it: one that cannot be understood is no range.
+        if (through !== undefined) ranges.push({ epoch: Number(epoch), from: Number(from), through: Number(through) });
+      }
+    }
+    return ranges.sort((a, b) => a.epoch - b.epoch);
   }
 
   async waitingSince(): Promise<number | undefined> {

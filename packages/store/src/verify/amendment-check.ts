@@ -99,3 +99,20 @@ export function checkAmendmentNumber(scan: ConversationScan, facts: StoredFacts,
   } as const;
   return [{ finding: findingAt(scan.place, 'amendmentWrong', what), mend }];
 }
+
+/**
+ * Of a conversation from which retention has removed nothing; `facts` were read before the entries. Which record the
+ * amendment was of is not known, so the number goes back, and devices begin anew.
+ */
+export function checkNewestAmendment(scan: ConversationScan, facts: StoredFacts, greatest: number): Problem[] {
+  if (greatest >= facts.amendmentNumber) return [];
+  const what = `the facts count ${facts.amendmentNumber} amendments, and the newest entry has the number ${greatest}`;
+  const mend = {
+    on: 'conversation',
+    did: 'the facts have the greatest number',
+    changes: [],
+    facts: (f: StoredFacts): StoredFacts => ({ ...f, amendmentNumber: greatest }),
+    resync: true,
+  } as const;
+  return [{ finding: findingAt(scan.place, 'amendmentMissing', what), mend }];
+}

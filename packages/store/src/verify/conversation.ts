@@ -6,7 +6,7 @@
  */
 import type { MessageRecord } from '@qim/proto';
 import type { StoredFacts } from '../message/facts.js';
-import { AmendmentCheck, checkAmended, checkAmendmentNumber } from './amendment-check.js';
+import { AmendmentCheck, checkAmended, checkAmendmentNumber, checkNewestAmendment } from './amendment-check.js';
 import { HistoryComparison } from './answers.js';
 import { aside, findingAt, nameOf, type VerifyContext } from './context.js';
 import { type DecodedRow, decodeRows } from './decode-rows.js';
@@ -133,6 +133,8 @@ export class ConversationPass {
     await this.#tell(checkAmendmentNumber(this.#scan, after, amendments.greatest));
     await this.#tell(await checkMembers(this.#context, this.#scan, after, members));
     await this.#tell(await checkListed(this.#context, this.#scan, after, members));
+    // What is wrong with single entries is found there, and is why the newest one may be missing.
+    if (this.#sound && after.retainedFrom === 1) await this.#tell(checkNewestAmendment(this.#scan, facts, amendments.greatest));
   }
 
   async #factsNow(): Promise<StoredFacts | undefined> {

@@ -53,6 +53,11 @@ export type SeenValue =
   | { readonly kind: 'slot'; readonly slot: Slot; readonly value: Buffer };
 
 export interface StoreMender {
+  /**
+   * Where the store notes which server takes its writes (Redis): nobody does any more, so that the next write of each
+   * partition begins a new epoch. How many partitions there are.
+   */
+  forgetServers?(): Promise<number>;
   /** False: something of what was seen does not hold any more, and nothing was written. @throws StoreUnavailable */
   mendConversation(place: ConversationPlace, seen: Seen, changes: readonly ConversationChange[]): Promise<boolean>;
   /** The same for one user's entry of one conversation. */

@@ -1,6 +1,7 @@
 /** What a verification is asked to do, and how it tells what it did. */
 import type { ConversationId, TenantId, UserId } from '@qim/proto';
-import type { Finding } from './finding.js';
+import type { ConversationPlace, Finding } from './finding.js';
+import type { SkippedRange } from './scanner.js';
 
 export interface VerifyOptions {
   /** Undefined: all. With a conversation or a user the tenant is named too. */
@@ -33,6 +34,8 @@ export interface VerifyReport {
   mended(finding: Finding, did: string): void;
   /** A repair did not mend it. */
   left(finding: Finding, why: string): void;
+  /** No finding: what a take-over left out. Told once for each conversation. */
+  skipped(place: ConversationPlace, range: SkippedRange): void;
   progress(progress: VerifyProgress): void;
 }
 

@@ -101,6 +101,14 @@ export interface StoredDedup {
   readonly bytes: Buffer;
 }
 
+/** Sequences that were left out when another server took the writes: others may have been given them (docs/durability.md). */
+export interface SkippedRange {
+  /** That the conversation came into. */
+  readonly epoch: number;
+  readonly from: number;
+  readonly through: number;
+}
+
 /** The raw reads of one conversation. */
 export interface ConversationScan {
   readonly place: ConversationPlace;
@@ -127,6 +135,8 @@ export interface ConversationScan {
   /** Which of them have reactions beside them, whatever these are; by their order. At most FSCK_PAGE_KEYS. */
   haveReactions(sequences: readonly ConversationSeq[]): Promise<readonly boolean[]>;
   dedup(): AsyncIterable<readonly StoredDedup[]>;
+  /** By epoch; none where the store knows no other server. */
+  skipped(): Promise<readonly SkippedRange[]>;
   /** Unix milliseconds: when the oldest entry of its outbox was written that waits for delivery; undefined: none waits. */
   waitingSince(): Promise<number | undefined>;
 }

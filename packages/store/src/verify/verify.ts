@@ -89,6 +89,7 @@ class Verification {
     const { userId, conversationId } = this.#run.options;
     if (userId !== undefined && (await this.#context.scanner.membership(place, userId)).member === undefined) return;
     this.#run.conversation();
+    for (const range of await this.#context.scanner.conversation(place).skipped()) this.#run.options.report.skipped(place, range);
     const found = await this.#look(place);
     for (const { finding } of found.values()) this.#run.found(finding);
     const left = found.size > 0 && this.#run.options.repair !== 'no' ? await this.#repair(place, found) : found;
