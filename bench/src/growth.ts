@@ -9,12 +9,12 @@ import {
   Role,
   type UserId,
 } from '@qim/proto';
-import { startSession } from '@qim/session';
 import type { ConversationState, Store } from '@qim/store';
 import { READER, request, TENANT, TEXT, text } from './data.js';
 import { interleaved, ratioOf, spreadOf, timesOf } from './measure.js';
 import type { Results } from './result.js';
 import type { Scale } from './scale.js';
+import { sessionOver } from './session.js';
 import { redisServer, redisStore, withCleanup } from './stores.js';
 
 const PAGE = 100;
@@ -96,7 +96,7 @@ async function listPage(store: Store, size: number): Promise<() => Promise<unkno
       ),
     );
   }
-  const session = startSession(store, { announceRead: () => {}, announceChange: () => {} });
+  const session = sessionOver(store);
   const pageSize = Math.min(PAGE, size);
   const page = async () => {
     const { conversations, damagedCount } = await session.listConversations(

@@ -40,8 +40,13 @@ export async function redisServer(cleanup: Cleanup, appendonly: RedisServerOptio
   return server;
 }
 
-export async function redisStore(cleanup: Cleanup, url: string, observer: StoreObserver = {}): Promise<Store> {
-  const store = await openStore({ store: new URL(url), data: '' }, { as: 'server', observer });
+export interface RedisStoreOptions {
+  readonly observer?: StoreObserver;
+  readonly fastPaths?: boolean;
+}
+
+export async function redisStore(cleanup: Cleanup, url: string, options: RedisStoreOptions = {}): Promise<Store> {
+  const store = await openStore({ store: new URL(url), data: '' }, { as: 'server', ...options });
   cleanup.add(() => store.close());
   return store;
 }

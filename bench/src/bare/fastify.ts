@@ -1,12 +1,12 @@
 /** A bare Fastify route over the same read of the same store: no schema, no token, no header, no limit. */
 import { parseConversationId, parseUserId } from '@qim/proto';
 import { openStore } from '@qim/server';
-import { startSession } from '@qim/session';
 import { fastify } from 'fastify';
+import { sessionOver } from '../session.js';
 
 const [store = '', user = ''] = process.argv.slice(2);
 const opened = await openStore({ store: new URL(store), data: '' }, { as: 'beside' });
-const session = startSession(opened, { announceRead: () => {}, announceChange: () => {} });
+const session = sessionOver(opened);
 const caller = {
   tenantId: 0 as Parameters<typeof session.getConversation>[0]['tenantId'],
   userId: parseUserId(user),

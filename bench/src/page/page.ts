@@ -20,6 +20,7 @@ interface PageCase {
 }
 
 const QIM = 'qim on Redis';
+const PLAIN = 'qim on Redis, no short cuts';
 const FLOOR = 'the same bytes, discarded';
 const HGET = 'node-redis, HGET each';
 const HMGET = 'node-redis, HMGET';
@@ -42,6 +43,7 @@ function pageCases(): PageCase[] {
 interface Bench {
   readonly known: readonly KnownConversation[];
   readonly store: Store;
+  readonly plain: Store;
   readonly recorded: { readonly recorder: Recorder; readonly store: Store };
   readonly floor: Floor;
   readonly obvious: Awaited<ReturnType<typeof openObvious>>;
@@ -65,7 +67,7 @@ async function prepare(cleanup: Cleanup, results: Results, scale: Scale): Promis
   const store = await redisStore(cleanup, redis.url);
   const known = await fill(store, scale.conversations, scale.messagesEach);
   const recorder = await Recorder.start(cleanup, redis.port);
-  const recording = await redisStore(cleanup, recorder.url, { roundTrip: recorder.roundBegins });
+  const recording = await redisStore(cleanup, recorder.url, { observer: { roundTrip: recorder.roundBegins }, fastPaths: false });
   const postgres = await (await startPostgres(cleanup))?.client();
   if (postgres === undefined) results.missing.push(POSTGRES_MISSING);
   else await fillPostgres(postgres, known);
@@ -73,6 +75,7 @@ async function prepare(cleanup: Cleanup, results: Results, scale: Scale): Promis
   return {
     known,
     store,
+    plain: await redisStore(cleanup, redis.url, { fastPaths: false }),
     recorded: { recorder, store: recording },
     floor: await Floor.open(cleanup, redis.port),
     obvious: await openObvious(cleanup, redis.url),
@@ -97,6 +100,7 @@ async function measureCase(results: Results, scale: Scale, bench: Bench, { name,
     return async () => [...(await store.messages.conversationSummaries(TENANT, READER, states))];
   };
   await checked(QIM, summaries(bench.store, bench.known));
+  await checked(PLAIN, summaries(bench.plain, bench.known));
   await checked(EMBEDDED, summaries(bench.embedded.store, bench.embedded.known), bench.embedded.known);
 
   const { recorder, store } = bench.recorded;

@@ -40,7 +40,11 @@ export function isLine(text: string): boolean {
   return !CONTROL.test(text);
 }
 
+/** Nothing in it is a control character, and each character takes one byte. */
+const PRINTABLE = /^[ -~]+$/;
+
 function parseText<T extends string>(text: string, field: string, bytesMax: number): T {
+  if (text.length <= bytesMax && PRINTABLE.test(text)) return text as T;
   const allowed = `1..${bytesMax} bytes of UTF-8 without control characters`;
   // The first test spares the encoder a text of any length: no character takes less than a byte.
   if (text.length === 0 || text.length > bytesMax || CONTROL.test(text) || utf8Bytes(text) > bytesMax) {

@@ -75,8 +75,9 @@ async function secretsOf({ dev, data, jwtSecretFile }: Config, io: ServerIo): Pr
 }
 
 async function openDurably(config: Config, io: ServerIo, metrics: Metrics, lifecycle: Lifecycle): Promise<Store> {
-  const { requireDurable, ackReplicas } = config;
-  const store = await io.openStore(config, { as: 'server', requireDurable, ackReplicas, now: io.now, observer: metrics });
+  const { requireDurable, ackReplicas, fastPaths } = config;
+  const options = { as: 'server', requireDurable, ackReplicas, fastPaths, now: io.now, observer: metrics } as const;
+  const store = await io.openStore(config, options);
   lifecycle.started('store', RELEASE_DEADLINE_MS, () => store.close());
   if (config.requireDurable && store.ackDurability === 'memory') {
     throw new StartError(

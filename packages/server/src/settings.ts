@@ -149,6 +149,11 @@ export const SETTINGS = {
     fallback: '0',
     doc: `Redis replicas that must have a write to a conversation before it is acknowledged. When too few have it within ${ACK_REPLICAS_WAIT_MS / 1000} s, the call fails with STORE_UNAVAILABLE, its outcome is unknown, and a retry with the same id waits again.`,
   }),
+  fastPaths: set({
+    ...toggle,
+    fallback: 'true',
+    doc: 'Internal: false leaves out every short cut, such as the wire that reads pages from Redis. All answers are the same; only for finding out whether a short cut is at fault.',
+  }),
   logLevel: set({ ...oneOf(...LOG_LEVELS), fallback: 'info', doc: 'Least level of what is logged, as JSON lines on standard error.' }),
   directMessages: set({
     value: 'RULE',

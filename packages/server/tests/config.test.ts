@@ -85,6 +85,13 @@ describe('each setting is taken at its bounds and refused past them', () => {
       ],
       bad: ['17', '-1', 'all', ''],
     },
+    fastPaths: {
+      good: [
+        ['true', true],
+        ['false', false],
+      ],
+      bad: ['off'],
+    },
     logLevel: {
       good: [
         ['silent', 'silent'],

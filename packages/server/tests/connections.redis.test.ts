@@ -30,7 +30,7 @@ async function started(roles: string) {
 
 const LIST = 'qim.v1.SessionService/ListConversations';
 
-test('the read side alone has one connection, also after it has answered', async () => {
+test('the read side alone has one connection, also after it has answered that there is nothing', async () => {
   const server = await started('session');
   expect((await server.call(LIST, await server.token({ user: 'alice' }), {})).status).toBe(200);
   expect(clients()).toEqual(['qim']);

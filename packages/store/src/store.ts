@@ -47,4 +47,6 @@ export interface StoreOptions {
   /** Unix milliseconds. Redis stamps by its own TIME plus `clockOffsetMs`; this one serves the rest. */
   readonly now?: () => number;
   readonly observer?: StoreObserver;
+  /** False: no short cuts, all by the plain path; for finding out whether a short cut is at fault. Default true. */
+  readonly fastPaths?: boolean;
 }

@@ -6,6 +6,9 @@ import type { Store } from '../src/store.js';
 import type { OpenedBackend } from '../src/testing/conformance/backend.js';
 import { type RedisServer, type RedisServerOptions, startRedis } from '../src/testing/redis-server.js';
 
+/** QIM_FAST_PATHS=false runs the suites on the plain paths. */
+export const FAST_PATHS = process.env.QIM_FAST_PATHS !== 'false';
+
 export class RedisBackend implements OpenedBackend {
   readonly server: RedisServer;
   readonly #options: RedisStoreOptions;
@@ -24,7 +27,7 @@ export class RedisBackend implements OpenedBackend {
   }
 
   async #open(): Promise<void> {
-    this.#store = await openRedisStore(this.server.url, { clockOffsetMs: () => this.#offsetMs, ...this.#options });
+    this.#store = await openRedisStore(this.server.url, { clockOffsetMs: () => this.#offsetMs, fastPaths: FAST_PATHS, ...this.#options });
   }
 
   get store(): Store {

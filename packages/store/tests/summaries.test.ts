@@ -10,10 +10,18 @@ import {
   SEQ_MAX,
 } from '@qim/proto';
 import { describe, expect, test } from 'vitest';
-import { sequenceToBytes, viewOf } from '../src/message/bytes.js';
+import { sequenceFromBytes, sequenceToBytes, viewOf } from '../src/message/bytes.js';
 import { encodeRecord } from '../src/message/codec.js';
 import { initialFacts, type StoredFacts } from '../src/message/facts.js';
-import { type FirstRound, finishReading, planReading, type ReadingPlan, type RecordBytes, readingScope } from '../src/message/summaries.js';
+import {
+  type FirstRound,
+  finishReading,
+  planReading,
+  type ReadingPlan,
+  type RecordBytes,
+  readingScope,
+  recordsIn,
+} from '../src/message/summaries.js';
 import type { ConversationReading } from '../src/message/summary.js';
 import { xxh32 } from '../src/message/xxh32.js';
 import { damagedRecord } from '../src/testing/damaged-bytes.js';
@@ -57,8 +65,8 @@ class Material {
     const window = this.sequences.filter((sequence) => sequence > this.watermark).slice(0, LIMIT);
     return {
       facts: this.facts,
-      newest: newest === undefined ? undefined : { member: sequenceToBytes(seq(newest)), score: 0 },
-      window: window.map((sequence) => sequenceToBytes(seq(sequence))),
+      newest: newest === undefined ? undefined : { sequence: seq(newest), score: 0 },
+      window: window.map((sequence) => seq(sequence)),
       member: MEMBER,
       ...over,
     };
@@ -74,7 +82,7 @@ class Material {
 
   answer(over: Partial<FirstRound> = {}, confirmed = false): ConversationReading | 'again' {
     const plan = this.plan(over);
-    return plan.kind === 'answered' ? plan.reading : finishReading(readingScope(T7, BOB), plan, this.read(plan), confirmed);
+    return plan.kind === 'answered' ? plan.reading : finishReading(readingScope(T7, BOB), plan, recordsIn(this.read(plan)), confirmed);
   }
 
   sound(over: Partial<FirstRound> = {}, confirmed = false) {
@@ -218,7 +226,7 @@ describe('what is counted', () => {
 
   test('members past the head that was read belong to the next answer', () => {
     const material = new Material(timeline([1, 2, 3, 4, 5]), 0);
-    const newest = { member: sequenceToBytes(seq(3)), score: 0 };
+    const newest = { sequence: seq(3), score: 0 };
     const facts = { ...material.facts, lastSequence: seq(3), previewSequence: seq(3) };
     material.records.delete(5);
     expect(material.sound({ newest, facts }).summary).toMatchObject({ latestConversationSeq: 3, unreadCount: 3 });
@@ -233,8 +241,8 @@ describe('what is counted', () => {
 
 describe('damage that the first round shows', () => {
   const material = () => new Material(timeline([1, 2, 5, 9]), 1);
-  const members = (...sequences: number[]) => sequences.map((sequence) => sequenceToBytes(seq(sequence)));
-  const newest = (member: Uint8Array, score = 0) => ({ newest: { member, score } });
+  const members = (...sequences: number[]) => sequences.map((sequence) => seq(sequence));
+  const newest = (member: Uint8Array, score = 0) => ({ newest: { sequence: sequenceFromBytes(member), score } });
 
   test.each<[string, Partial<FirstRound>, string]>([
     ['facts that are absent', { facts: undefined }, 'factsMissing'],
@@ -249,7 +257,7 @@ describe('damage that the first round shows', () => {
     ['a newest member past 2^53-1', newest(hex('0020000000000000')), 'indexMemberInvalid'],
     ['a score that is not 0', newest(sequenceToBytes(seq(9)), 1), 'indexMemberInvalid'],
     ['a newest member older than the facts', newest(sequenceToBytes(seq(5))), 'indexBehindFacts'],
-    ['a window with a member of 7 bytes', { window: [hex('00'.repeat(7))] }, 'indexMemberInvalid'],
+    ['a window with a member of 7 bytes', { window: [sequenceFromBytes(hex('00'.repeat(7)))] }, 'indexMemberInvalid'],
     ['a window that does not ascend', { window: members(2, 9, 5) }, 'indexOutOfOrder'],
     ['a window with one member twice', { window: members(2, 2, 9) }, 'indexOutOfOrder'],
     ['a window that begins at the watermark', { window: members(1, 2, 5, 9) }, 'indexOutOfOrder'],
@@ -308,12 +316,7 @@ describe('damage that the records show', () => {
     }
     const plan = new Material(records(), 2).plan();
     if (plan.kind !== 'read') throw new Error('there is something to read');
-    const reading = finishReading(
-      readingScope(T7, BOB),
-      plan,
-      plan.sequences.map(() => 'wrongType' as const),
-      true,
-    );
+    const reading = finishReading(readingScope(T7, BOB), plan, recordsIn(plan.sequences.map(() => 'wrongType' as const)), true);
     expect(reading).toMatchObject({ kind: 'damaged', error: { detail: { reason: 'wrongType' } } });
   });
 
@@ -501,7 +504,7 @@ test('one scope serves many conversations, and a damaged one leaves nothing behi
     const material = new Material(timeline(range(1, 5)), i);
     if (i === 1) material.records.delete(3);
     const plan = material.plan();
-    return plan.kind === 'read' && finishReading(scope, plan, material.read(plan), true);
+    return plan.kind === 'read' && finishReading(scope, plan, recordsIn(material.read(plan)), true);
   });
   expect(answers.map((answer) => answer !== false && answer !== 'again' && answer.kind === 'sound' && answer.summary.unreadCount)).toEqual([
     5,

@@ -3,7 +3,8 @@
  * evaluator finds wrong is wrong.
  */
 import { EXACT_UNREAD_SCAN_LIMIT } from '@qim/proto';
-import { finishReading, planReading, type ReadingScope } from '../message/summaries.js';
+import { sequenceFromBytes } from '../message/bytes.js';
+import { finishReading, planReading, type ReadingScope, recordsIn } from '../message/summaries.js';
 import type { ConversationReading, ConversationState } from '../message/summary.js';
 import { ConversationReads } from './conversation-reads.js';
 import type { Snapshot } from './environment.js';
@@ -18,13 +19,13 @@ export function readConversationState(
   const newest = reads.newestMember();
   const plan = planReading(scope, state, {
     facts: reads.storedFacts(),
-    newest: newest === undefined ? undefined : { member: newest, score: 0 },
-    window: reads.membersAfter(state.watermark, EXACT_UNREAD_SCAN_LIMIT),
+    newest: newest === undefined ? undefined : { sequence: sequenceFromBytes(newest), score: 0 },
+    window: reads.membersAfter(state.watermark, EXACT_UNREAD_SCAN_LIMIT).map((member) => sequenceFromBytes(member)),
     member: reads.storedMember(scope.user.userId),
   });
   if (plan.kind === 'answered') return { reading: plan.reading, recordsRead: 0 };
   const records = reads.recordsBytes(plan.sequences);
-  const reading = finishReading(scope, plan, records, true);
+  const reading = finishReading(scope, plan, recordsIn(records), true);
   if (reading === 'again') throw new Error('a confirmed reading was asked for again');
   return { reading, recordsRead: records.length };
 }

@@ -33,30 +33,51 @@ export function sequenceToBytes(seq: ConversationSeq): Uint8Array {
   return bytes;
 }
 
-/** Undefined when it is no member: not 8 bytes, 0, or past 2^53-1. */
-export function sequenceFromBytes(bytes: Uint8Array): ConversationSeq | undefined {
-  if (bytes.length !== 8) return undefined;
+/** Of [start, start + length) of `bytes`. Undefined when it is no member: not 8 bytes, 0, or past 2^53-1. */
+export function sequenceFromBytes(bytes: Uint8Array, start = 0, length: number = bytes.length): ConversationSeq | undefined {
+  if (length !== 8) return undefined;
   // Byte by byte: a DataView for each of up to 200 members costs more than the sum.
   let value = 0;
-  for (let i = 0; i < 8; i += 1) value = value * 256 + (bytes[i] ?? 0);
+  for (let i = start; i < start + 8; i += 1) value = value * 256 + (bytes[i] ?? 0);
   return value >= 1 && value <= SEQ_MAX ? (value as ConversationSeq) : undefined;
 }
 
 /** Writes the 16 bytes of a UUID in lower-case text. */
 export function setUuid(bytes: Uint8Array, at: number, uuid: string): void {
-  const hex = uuid.replaceAll('-', '');
-  assert(hex.length === 32, 'a UUID has 32 hexadecimal digits');
-  for (let i = 0; i < 16; i += 1) bytes[at + i] = Number.parseInt(hex.slice(2 * i, 2 * i + 2), 16);
+  let digits = 0;
+  for (let i = 0; i < uuid.length; i += 1) {
+    const code = uuid.charCodeAt(i);
+    if (code === DASH) continue;
+    const digit = code <= NINE ? code - ZERO : code - LOWER_A + 10;
+    const place = at + (digits >> 1);
+    bytes[place] = digits % 2 === 0 ? digit << 4 : (bytes[place] ?? 0) | digit;
+    digits += 1;
+  }
+  assert(digits === 32, 'a UUID has 32 hexadecimal digits');
 }
+
+const DASH = 0x2d;
+const ZERO = 0x30;
+const NINE = 0x39;
+const LOWER_A = 0x61;
+const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
 
 /** The lower-case text of the 16 bytes at `at`. */
 export function getUuid(bytes: Uint8Array, at: number): string {
-  const hex = Buffer.from(bytes.buffer, bytes.byteOffset + at, 16).toString('hex');
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+  const hex = (i: number): string => HEX[bytes[at + i] ?? 0] ?? '';
+  const [head, time] = [hex(0) + hex(1) + hex(2) + hex(3), `${hex(4) + hex(5)}-${hex(6) + hex(7)}`];
+  const node = hex(10) + hex(11) + hex(12) + hex(13) + hex(14) + hex(15);
+  return `${head}-${time}-${hex(8) + hex(9)}-${node}`;
 }
+
+/** Longer ones are decoded faster by the library. */
+const ASCII_CHARS_MAX = 256;
 
 /** @throws Malformed when [at, at + length) is not UTF-8 */
 export function getText(bytes: Uint8Array, at: number, length: number): string {
+  if (length <= ASCII_CHARS_MAX && isAscii(bytes, at, at + length)) {
+    return Buffer.from(bytes.buffer, bytes.byteOffset + at, length).toString('latin1');
+  }
   try {
     return strictUtf8.decode(bytes.subarray(at, at + length));
   } catch (error) {
@@ -64,38 +85,61 @@ export function getText(bytes: Uint8Array, at: number, length: number): string {
   }
 }
 
+function isAscii(bytes: Uint8Array, start: number, end: number): boolean {
+  for (let i = start; i < end; i += 1) if ((bytes[i] ?? 0x80) >= 0x80) return false;
+  return true;
+}
+
+const WRITER_BYTES = 512;
+
 /** Collects parts of a length that is not known beforehand. */
 export class ByteWriter {
-  readonly #parts: Uint8Array[] = [];
+  #bytes = new Uint8Array(WRITER_BYTES);
+  #view = viewOf(this.#bytes);
   #length = 0;
 
+  /** Where the next `count` bytes go; there is room for them. */
+  #take(count: number): number {
+    const at = this.#length;
+    this.#length = at + count;
+    if (this.#length > this.#bytes.length) {
+      const longer = new Uint8Array(Math.max(this.#length, 2 * this.#bytes.length));
+      longer.set(this.#bytes);
+      this.#bytes = longer;
+      this.#view = viewOf(longer);
+    }
+    return at;
+  }
+
   bytes(bytes: Uint8Array): this {
-    this.#parts.push(bytes);
-    this.#length += bytes.length;
+    const at = this.#take(bytes.length);
+    this.#bytes.set(bytes, at);
     return this;
   }
 
   u8(value: number): this {
     assert(Number.isInteger(value) && value >= 0 && value <= 0xff, 'a u8 fits its byte');
-    return this.bytes(Uint8Array.of(value));
+    const at = this.#take(1);
+    this.#bytes[at] = value;
+    return this;
   }
 
   u32(value: number): this {
-    const bytes = new Uint8Array(4);
-    viewOf(bytes).setUint32(0, value);
-    return this.bytes(bytes);
+    const at = this.#take(4);
+    this.#view.setUint32(at, value);
+    return this;
   }
 
   u64(value: number): this {
-    const bytes = new Uint8Array(8);
-    setU64(viewOf(bytes), 0, value);
-    return this.bytes(bytes);
+    const at = this.#take(8);
+    setU64(this.#view, at, value);
+    return this;
   }
 
   uuid(uuid: string): this {
-    const bytes = new Uint8Array(16);
-    setUuid(bytes, 0, uuid);
-    return this.bytes(bytes);
+    const at = this.#take(16);
+    setUuid(this.#bytes, at, uuid);
+    return this;
   }
 
   /** One length byte and the UTF-8. */
@@ -110,13 +154,7 @@ export class ByteWriter {
   }
 
   result(): Uint8Array {
-    const all = new Uint8Array(this.#length);
-    let at = 0;
-    for (const part of this.#parts) {
-      all.set(part, at);
-      at += part.length;
-    }
-    return all;
+    return this.#bytes.slice(0, this.#length);
   }
 }
 

@@ -183,7 +183,7 @@ export function checkIdentity(
   conversationId: ConversationId,
   conversationSeq: ConversationSeq,
 ): boolean {
-  return header.tenantId === tenantId && header.sequence === conversationSeq && header.conversationIs(utf8.encode(conversationId));
+  return header.tenantId === tenantId && header.sequence === conversationSeq && header.conversationIs(conversationId);
 }
 
 export function needsBody(header: RecordHeader): boolean {

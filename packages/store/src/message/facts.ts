@@ -10,6 +10,7 @@ import {
   type ConversationSeq,
   type ConversationSettings,
   type CorruptReason,
+  HistoryVisibility,
   isQimError,
   Role,
   SEQ_ZERO,
@@ -93,7 +94,7 @@ export function parseFacts(values: readonly (string | null | undefined)[]): Stor
     const facts: StoredFacts = {
       kind: parseKind(kind),
       title: present(title),
-      settings: settingsFromValue(parseJson(present(settings))),
+      settings: settingsFrom(present(settings)),
       pair: userIds(parseJson(present(pair))),
       lastSequence: parseDecimal(present(numbers[0])) as ConversationSeq,
       reservedThrough: parseDecimal(present(numbers[1])) as ConversationSeq,
@@ -109,6 +110,18 @@ export function parseFacts(values: readonly (string | null | undefined)[]): Stor
     throw error;
   }
 }
+
+/** @throws Malformed */
+function settingsFrom(text: string): ConversationSettings {
+  return USUAL_SETTINGS.get(text) ?? settingsFromValue(parseJson(text));
+}
+
+/** By their text: what nearly all conversations have need not be parsed again. */
+const USUAL_SETTINGS: ReadonlyMap<string, ConversationSettings> = new Map(
+  [HistoryVisibility.FromJoining, HistoryVisibility.All]
+    .flatMap((historyVisibility) => [false, true].map((onlyAdminsPost) => settingsValue({ historyVisibility, onlyAdminsPost })))
+    .map((settings) => [JSON.stringify(settings), settings]),
+);
 
 function factsAgree(facts: StoredFacts): boolean {
   const { kind, pair } = facts;

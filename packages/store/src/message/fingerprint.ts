@@ -1,5 +1,5 @@
 /** Fingerprints: short SHA-256 prefixes that stand for something longer. */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Mentions, MessageContent, MessageType, ReplyTo, UserId } from '@qim/proto';
 import { ByteWriter, utf8 } from './bytes.js';
 import { writeContent, writeMentions, writeReplyTo } from './payload.js';
@@ -8,7 +8,7 @@ export const USER_FINGERPRINT_BYTES = 8;
 export const REQUEST_FINGERPRINT_BYTES = 16;
 
 function sha256(bytes: Uint8Array): Uint8Array {
-  return createHash('sha256').update(bytes).digest();
+  return hash('sha256', bytes, 'buffer');
 }
 
 /** How a record names a user that it mentions. */

@@ -43,29 +43,33 @@ export class RecordHeader {
   flags = 0;
   mentionCount = 0;
 
+  /** What the record lies in, at [#start, #start + #length). */
   #bytes: Uint8Array = NO_BYTES;
+  #start = 0;
+  #length = 0;
   /** Over the whole buffer that `#bytes` lies in: records of one answer share it, so it is made once. */
   #view: DataView = NO_VIEW;
   #conversationLength = 0;
   #senderLength = 0;
 
-  /** Undefined: loaded. Otherwise what is wrong; then no field may be used. */
-  load(bytes: Uint8Array): CorruptReason | undefined {
+  /** From [start, start + length) of `bytes`. Undefined: loaded. Otherwise what is wrong; then no field may be used. */
+  load(bytes: Uint8Array, start = 0, length: number = bytes.length): CorruptReason | undefined {
     if (this.#view.buffer !== bytes.buffer) this.#view = new DataView(bytes.buffer);
     this.#bytes = bytes;
+    this.#start = start;
+    this.#length = length;
     const view = this.#view;
-    const start = bytes.byteOffset;
-    const length = bytes.length;
-    const version = checkVersion(bytes);
+    const head = bytes.byteOffset + start;
+    const version = judgeVersion(length < 2 ? undefined : bytes[start], bytes[start + 1]);
     if (version !== undefined) return version;
     if (length < Size.FixedHead + Size.Stamp || length > RECORD_BYTES_MAX) return 'recordUnreadable';
-    const tail = start + length - Size.Stamp;
-    const checksum = xxh32(view, start + Offset.Checked, tail, view.getUint16(start));
-    if (view.getUint32(start + Offset.Checksum) !== checksum) return 'recordUnreadable';
+    const tail = head + length - Size.Stamp;
+    const checksum = xxh32(view, head + Offset.Checked, tail, view.getUint16(head));
+    if (view.getUint32(head + Offset.Checksum) !== checksum) return 'recordUnreadable';
     for (let at = 0; at < Size.Stamp; at += 4) {
-      if (view.getUint32(start + Offset.Stamp + at) !== view.getUint32(tail + at)) return 'recordUnreadable';
+      if (view.getUint32(head + Offset.Stamp + at) !== view.getUint32(tail + at)) return 'recordUnreadable';
     }
-    this.#take(view, start);
+    this.#take(view, head);
     return this.#isWhole() ? undefined : 'recordUnreadable';
   }
 
@@ -104,7 +108,7 @@ export class RecordHeader {
       this.#senderLength >= 1 &&
       this.#senderLength <= USER_ID_BYTES_MAX &&
       this.mentionCount <= MENTIONS_MAX &&
-      this.#bytes[Offset.Reserved] === 0 &&
+      this.#bytes[this.#start + Offset.Reserved] === 0 &&
       this.#lengthsAddUp()
     );
   }
@@ -124,17 +128,18 @@ export class RecordHeader {
     return (this.flags & Flag.MentionAll) !== 0;
   }
 
+  /** Of the record alone. */
   get bytes(): Uint8Array {
-    return this.#bytes;
+    return this.#bytes.subarray(this.#start, this.#start + this.#length);
   }
 
-  /** Of the payload, or of what stands for it when the body is apart. */
+  /** In the record. Of the payload, or of what stands for it when the body is apart. */
   get payloadStart(): number {
     return this.#mentionsStart + this.mentionCount * Size.Fingerprint;
   }
 
   get payloadEnd(): number {
-    return this.#bytes.length - Size.Stamp;
+    return this.#length - Size.Stamp;
   }
 
   get bodyLength(): number {
@@ -150,19 +155,25 @@ export class RecordHeader {
   }
 
   get snippetLength(): number {
-    return this.#view.getUint16(this.#bytes.byteOffset + this.payloadStart + 8);
+    return this.#view.getUint16(this.#bytes.byteOffset + this.#start + this.payloadStart + 8);
   }
 
   #u32(at: number): number {
-    return this.#view.getUint32(this.#bytes.byteOffset + at);
+    return this.#view.getUint32(this.#bytes.byteOffset + this.#start + at);
   }
 
   get #mentionsStart(): number {
     return Offset.Texts + this.#conversationLength + this.#senderLength;
   }
 
-  conversationIs(conversationUtf8: Uint8Array): boolean {
-    return this.#holds(Offset.Texts, this.#conversationLength, conversationUtf8);
+  conversationIs(conversationId: ConversationId): boolean {
+    // Its characters are ASCII, so each is its byte.
+    const length = this.#conversationLength;
+    if (length !== conversationId.length) return false;
+    const bytes = this.#bytes;
+    const first = this.#start + Offset.Texts;
+    for (let i = 0; i < length; i += 1) if (bytes[first + i] !== conversationId.charCodeAt(i)) return false;
+    return true;
   }
 
   senderIs(userUtf8: Uint8Array): boolean {
@@ -172,7 +183,8 @@ export class RecordHeader {
   #holds(at: number, length: number, expected: Uint8Array): boolean {
     if (length !== expected.length) return false;
     const bytes = this.#bytes;
-    for (let i = 0; i < length; i += 1) if (bytes[at + i] !== expected[i]) return false;
+    const first = this.#start + at;
+    for (let i = 0; i < length; i += 1) if (bytes[first + i] !== expected[i]) return false;
     return true;
   }
 
@@ -187,26 +199,29 @@ export class RecordHeader {
   }
 
   get messageId(): MessageId {
-    return getUuid(this.#bytes, Offset.MessageId) as MessageId;
+    return getUuid(this.#bytes, this.#start + Offset.MessageId) as MessageId;
   }
 
   get activityId(): ActivityId {
-    return getUuid(this.#bytes, Offset.ActivityId) as ActivityId;
+    return getUuid(this.#bytes, this.#start + Offset.ActivityId) as ActivityId;
   }
 
   /** @throws Malformed | QimError, as does `senderUserId` */
   get conversationId(): ConversationId {
-    return parseConversationId(getText(this.#bytes, Offset.Texts, this.#conversationLength));
+    return parseConversationId(getText(this.#bytes, this.#start + Offset.Texts, this.#conversationLength));
   }
 
   get senderUserId(): UserId {
-    return parseUserId(getText(this.#bytes, Offset.Texts + this.#conversationLength, this.#senderLength));
+    return parseUserId(getText(this.#bytes, this.#start + Offset.Texts + this.#conversationLength, this.#senderLength));
   }
 }
 
 /** Of a record or a body. Two bytes that do not belong together are damage; a pair of another number is a newer qim's. */
-export function checkVersion(bytes: Uint8Array): 'recordUnreadable' | 'unsupportedVersion' | undefined {
-  const [version, complement] = bytes;
+export function checkVersion([version, complement]: Uint8Array): 'recordUnreadable' | 'unsupportedVersion' | undefined {
+  return judgeVersion(version, complement);
+}
+
+function judgeVersion(version: number | undefined, complement: number | undefined): ReturnType<typeof checkVersion> {
   if (version === undefined || complement === undefined || version + complement !== 0xff) return 'recordUnreadable';
   return version === RECORD_VERSION ? undefined : 'unsupportedVersion';
 }

@@ -16,7 +16,6 @@ import {
   type UserId,
 } from '@qim/proto';
 import { corrupt } from '../errors.js';
-import { sequenceFromBytes, utf8 } from './bytes.js';
 import { Chain, chainFloor } from './chain.js';
 import { previewOf, RecordHeader } from './codec.js';
 import type { StoredFacts } from './facts.js';
@@ -24,14 +23,17 @@ import { type EncodedUser, encodeUser } from './fingerprint.js';
 import type { ConversationReading, ConversationState, CountEvidence, MemberEntry, Preview } from './summary.js';
 import { judge } from './unread.js';
 
+/** The sequence that a history member stands for; undefined: its bytes are none. */
+export type IndexMember = ConversationSeq | undefined;
+
 /** What was read for one conversation in the first round, in the order of the fields. A reason stands for a bad read. */
 export interface FirstRound {
   /** Undefined: absent. */
   readonly facts: StoredFacts | CorruptReason | undefined;
   /** The greatest history member; undefined: none. Its score is 0 where an index has no scores. */
-  readonly newest: { readonly member: Uint8Array; readonly score: number } | CorruptReason | undefined;
+  readonly newest: { readonly sequence: IndexMember; readonly score: number } | CorruptReason | undefined;
   /** History members past the watermark, ascending, the first EXACT_UNREAD_SCAN_LIMIT of them. */
-  readonly window: readonly Uint8Array[] | CorruptReason;
+  readonly window: readonly IndexMember[] | CorruptReason;
   /** Undefined: not a member. */
   readonly member: MemberEntry | CorruptReason | undefined;
 }
@@ -65,6 +67,17 @@ export interface AnsweredPlan {
 /** By sequence, parallel to `ReadingPlan.sequences`. Undefined: there is none. A reason: it could not be read. */
 export type RecordBytes = Uint8Array | CorruptReason | undefined;
 
+/** Loads the header with the record at an index of `ReadingPlan.sequences`; or what is wrong with it. */
+export type ReadRecord = (index: number, header: RecordHeader) => CorruptReason | undefined;
+
+export function recordsIn(records: readonly RecordBytes[]): ReadRecord {
+  return (index, header) => {
+    const bytes = records[index];
+    if (bytes === undefined) return 'recordMissing';
+    return typeof bytes === 'string' ? bytes : header.load(bytes);
+  };
+}
+
 export function readingScope(tenantId: TenantId, userId: UserId): ReadingScope {
   return { tenantId, user: encodeUser(userId), header: new RecordHeader() };
 }
@@ -84,7 +97,7 @@ export function planReading(scope: ReadingScope, state: ConversationState, first
     if (facts.lastSequence > 0) return damaged('indexMissing', facts.lastSequence);
     return { kind: 'answered', reading: emptyReading(state, facts, member) };
   }
-  const head = newest.score === 0 ? sequenceFromBytes(newest.member) : undefined;
+  const head = newest.score === 0 ? newest.sequence : undefined;
   if (head === undefined) return damaged('indexMemberInvalid');
   if (head < facts.lastSequence) return damaged('indexBehindFacts', facts.lastSequence);
   const members = membersUpTo(window, state.watermark, head);
@@ -102,11 +115,10 @@ export function planReading(scope: ReadingScope, state: ConversationState, first
  * Members up to the head that was read; later ones belong to the next answer. All that were read must be members,
  * strictly ascending, and past the watermark.
  */
-function membersUpTo(window: readonly Uint8Array[], watermark: ConversationSeq, head: ConversationSeq): ConversationSeq[] | CorruptReason {
+function membersUpTo(window: readonly IndexMember[], watermark: ConversationSeq, head: ConversationSeq): ConversationSeq[] | CorruptReason {
   const members: ConversationSeq[] = [];
   let last = watermark;
-  for (const bytes of window) {
-    const sequence = sequenceFromBytes(bytes);
+  for (const sequence of window) {
     if (sequence === undefined) return 'indexMemberInvalid';
     if (sequence <= last) return 'indexOutOfOrder';
     last = sequence;
@@ -126,20 +138,20 @@ interface Head {
   readonly type: MessageType;
 }
 
-type Counted = CountEvidence & { readonly counted: number; readonly mentions: number; readonly newestShown: ConversationSeq };
+interface Counted {
+  readonly counted: number;
+  readonly mentions: number;
+  readonly newestShown: ConversationSeq;
+  readonly evidence: CountEvidence;
+}
 
 /**
  * The reading from the records of the second round. `confirmed`: this is the redo; otherwise damage, and facts that lag
  * behind a Control head, are answered 'again'.
  */
-export function finishReading(
-  scope: ReadingScope,
-  plan: ReadingPlan,
-  records: readonly RecordBytes[],
-  confirmed: boolean,
-): ConversationReading | 'again' {
+export function finishReading(scope: ReadingScope, plan: ReadingPlan, read: ReadRecord, confirmed: boolean): ConversationReading | 'again' {
   const { state, facts, member } = plan;
-  const load = recordLoader(scope, plan, records);
+  const load = recordLoader(scope, plan, read);
   const counted = countWindow(scope, plan, load);
   const head = 'reason' in counted ? counted : loadHead(scope, plan, load);
   if ('reason' in counted || 'reason' in head) {
@@ -157,16 +169,14 @@ export function finishReading(
 type LoadRecord = (index: number) => Damage | undefined;
 
 /** Loads the scope's header with the record at an index of the plan, whole and the one that was asked for. */
-function recordLoader(scope: ReadingScope, plan: ReadingPlan, records: readonly RecordBytes[]): LoadRecord {
-  const conversation = utf8.encode(plan.state.conversationId);
+function recordLoader(scope: ReadingScope, plan: ReadingPlan, read: ReadRecord): LoadRecord {
+  const { conversationId } = plan.state;
   const { header, tenantId } = scope;
   return (index) => {
     const sequence = plan.sequences[index] ?? SEQ_ZERO;
-    const bytes = records[index];
-    if (bytes === undefined) return { reason: 'recordMissing', sequence };
-    const reason = typeof bytes === 'string' ? bytes : header.load(bytes);
+    const reason = read(index, header);
     if (reason !== undefined) return { reason, sequence };
-    const asked = header.sequence === sequence && header.tenantId === tenantId && header.conversationIs(conversation);
+    const asked = header.sequence === sequence && header.tenantId === tenantId && header.conversationIs(conversationId);
     return asked ? undefined : { reason: 'recordMismatch', sequence };
   };
 }
@@ -187,7 +197,9 @@ function countWindow(scope: ReadingScope, plan: ReadingPlan, load: LoadRecord): 
     if (verdict === 'counted' && header.mentions(user.fingerprint)) mentions += 1;
     if (verdict !== 'control') newestShown = header.sequence;
   }
-  return { ...verdicts, scanned: plan.windowLength, chainUnbroken: plan.windowLength > 0, mentions, newestShown };
+  const { counted, own, control, recalled, deleted } = verdicts;
+  const evidence = { scanned: plan.windowLength, own, control, recalled, deleted, chainUnbroken: plan.windowLength > 0 };
+  return { counted, mentions, newestShown, evidence };
 }
 
 /** Leaves the head in the scope's header. In the window the head is the last record; else it is the only one before the preview. */
@@ -244,7 +256,6 @@ function soundReading(
   const distance = plan.head - watermark;
   const exact = distance >= 0 && distance <= EXACT_UNREAD_SCAN_LIMIT;
   const damage = preview !== undefined && 'reason' in preview ? preview : undefined;
-  const { counted: unread, mentions, newestShown: _, ...evidence } = counted;
   return {
     kind: 'sound',
     summary: {
@@ -252,19 +263,23 @@ function soundReading(
       latestConversationSeq: plan.head,
       lastActivityId: head.lastActivityId,
       lastMessageId: head.lastMessageId,
-      unreadCount: distance > EXACT_UNREAD_SCAN_LIMIT ? EXACT_UNREAD_SCAN_LIMIT : unread,
+      unreadCount: distance > EXACT_UNREAD_SCAN_LIMIT ? EXACT_UNREAD_SCAN_LIMIT : counted.counted,
       unreadExact: exact,
-      mentionCount: exact ? mentions : undefined,
+      mentionCount: exact ? counted.mentions : undefined,
     },
     listing: {
-      ...shownFacts(facts),
+      kind: facts.kind,
+      title: facts.title,
+      settings: facts.settings,
+      pair: facts.pair,
+      epoch: facts.epoch,
       amendmentNumber: facts.amendmentNumber,
       preview: preview !== undefined && 'reason' in preview ? undefined : preview,
       previewDamage: damage && corrupt(scope.tenantId, conversationId, damage.reason, damage.sequence),
       member,
       watermarkAhead: distance < 0,
     },
-    evidence,
+    evidence: counted.evidence,
   };
 }
 

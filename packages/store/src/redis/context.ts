@@ -4,9 +4,12 @@ import type { RedisConnection } from './connection.js';
 import type { KeySpace } from './keys.js';
 import type { Scripts } from './scripts.js';
 import type { WeekGuess } from './week-guess.js';
+import type { Wire } from './wire.js';
 
 export interface RedisContext {
   readonly connection: RedisConnection;
+  /** A short cut for reads of pages; undefined: there is none, and `connection` does it all. */
+  readonly wire?: Wire | undefined;
   readonly scripts: Scripts;
   readonly keys: KeySpace;
   readonly weeks: WeekGuess;

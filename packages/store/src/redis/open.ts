@@ -1,13 +1,14 @@
 /**
  * Opens a store on Redis 7.0 or later, or on a Redis Cluster of such; the forms of its URL are in address.ts.
  *
- * Everything goes over one connection. The outbox opens one more when it is read from, because it waits there, and the bus
+ * Everything goes over one connection, but for pages of the list, which have a wire of their own (wire.ts) once there was
+ * one. The outbox opens one more when it is read from, because it waits there, and the bus
  * one when it is first subscribed to, because a connection that listens does nothing else.
  */
 import { ACK_REPLICAS_MAX, ACK_REPLICAS_WAIT_MS, invalidArgument, STORE_COMMAND_TIMEOUT_MS } from '@qim/proto';
 import { systemNow } from '../clock.js';
 import type { Store, StoreOptions } from '../store.js';
-import { describeAddress, parseAddress } from './address.js';
+import { describeAddress, parseAddress, type StoreAddress } from './address.js';
 import { RedisBus } from './bus.js';
 import { type LinkHandlers, openChannelLink } from './channel-link.js';
 import { ChannelListener } from './channel-listener.js';
@@ -29,6 +30,7 @@ import { Scripts, type ScriptTransform } from './scripts.js';
 import type { TakeOver } from './take-over.js';
 import { RedisUsers } from './users.js';
 import { WeekGuess } from './week-guess.js';
+import { Wire, type WireSettings } from './wire.js';
 
 export { openRedisMaintenance } from './maintenance.js';
 
@@ -76,7 +78,8 @@ export async function openRedisStore(url: string, options: RedisStoreOptions = {
     await createGroups(connection, keys.allOutboxes());
     await noteServers(connection, scripts, keys, now());
     const weeks = new WeekGuess(now, clockAheadMs + clockOffsetMs());
-    const context: RedisContext = { connection, scripts, keys, weeks, observer, now, clockOffsetMs };
+    const wire = wireFor(address, options, { timeoutMs, onRoundTrip: () => observer.roundTrip?.() });
+    const context: RedisContext = { connection, wire, scripts, keys, weeks, observer, now, clockOffsetMs };
     const outbox = new RedisOutbox(context, address.cluster ? partitionReaders(context) : oneReader(context));
     const bus = new RedisBus({
       connection,
@@ -103,6 +106,7 @@ export async function openRedisStore(url: string, options: RedisStoreOptions = {
       },
       close: async () => {
         bus.close();
+        wire?.close();
         outbox.close();
         await acks?.close();
         await connection.close();
@@ -122,4 +126,13 @@ function replicaAcks(connection: RedisConnection, options: RedisStoreOptions, ti
   // What follows still has time.
   const waitMs = Math.min(ackReplicasWaitMs, Math.ceil(timeoutMs / 2));
   return new ReplicaAcks({ open: () => connection.dedicated('qim-acks'), replicas, waitMs });
+}
+
+/** None over TLS or to a Cluster, where the ordinary connection reads pages too. */
+function wireFor(
+  address: StoreAddress,
+  { fastPaths = true }: RedisStoreOptions,
+  settings: Pick<WireSettings, 'timeoutMs' | 'onRoundTrip'>,
+): Wire | undefined {
+  return fastPaths && !address.cluster && !address.tls ? new Wire({ address, name: 'qim-pages', ...settings }) : undefined;
 }

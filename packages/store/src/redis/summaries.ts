@@ -7,7 +7,17 @@
  * rounds for all such together.
  */
 import { assert, EXACT_UNREAD_SCAN_LIMIT, LIST_PAGE_SIZE_MAX, type TenantId, type UserId } from '@qim/proto';
-import { type AnsweredPlan, finishReading, planReading, type ReadingPlan, type ReadingScope, readingScope } from '../message/summaries.js';
+import { sequenceFromBytes } from '../message/bytes.js';
+import {
+  type AnsweredPlan,
+  type FirstRound,
+  finishReading,
+  planReading,
+  type ReadingPlan,
+  type ReadingScope,
+  readingScope,
+  recordsIn,
+} from '../message/summaries.js';
 import type { ConversationReading, ConversationState } from '../message/summary.js';
 import type { Command, Reply } from './connection.js';
 import type { RedisContext } from './context.js';
@@ -23,6 +33,7 @@ import {
   newestCommand,
   newestFrom,
 } from './reads.js';
+import { wireFirstRound, wireSecondRound } from './wire-pages.js';
 
 const FIRST_ROUND_COMMANDS = 4;
 
@@ -54,7 +65,9 @@ async function readOnce(
   states: readonly ConversationState[],
   confirmed: boolean,
 ): Promise<(ConversationReading | 'again')[]> {
-  const plans = await firstRound(context, scope, states);
+  const plans = (await wireFirstRound(context, scope, states)) ?? (await firstRound(context, scope, states));
+  const fast = await wireSecondRound(context, scope, plans, confirmed);
+  if (fast !== undefined) return fast;
   const reads = plans.map((plan) => (plan.kind === 'read' ? recordsOf(context, scope, plan) : undefined));
   const replies = await context.connection.pipeline(reads.flatMap((read) => read?.commands ?? []));
   let at = 0;
@@ -63,7 +76,7 @@ async function readOnce(
     if (plan.kind === 'answered' || read === undefined) return (plan as AnsweredPlan).reading;
     const own = replies.slice(at, at + read.commands.length);
     at += own.length;
-    return finishReading(scope, plan, read.valuesFrom(own), confirmed);
+    return finishReading(scope, plan, recordsIn(read.valuesFrom(own)), confirmed);
   });
 }
 
@@ -89,10 +102,19 @@ function planFrom(scope: ReadingScope, state: ConversationState, replies: readon
   const [facts, newest, window, member] = replies;
   return planReading(scope, state, {
     facts: factsFrom(facts),
-    newest: newestFrom(newest),
-    window: membersFrom(window),
+    newest: newestSequence(newestFrom(newest)),
+    window: windowSequences(membersFrom(window)),
     member: memberFrom(member),
   });
+}
+
+function newestSequence(newest: ReturnType<typeof newestFrom>): FirstRound['newest'] {
+  if (newest === undefined || typeof newest === 'string') return newest;
+  return { sequence: sequenceFromBytes(newest.member), score: newest.score };
+}
+
+function windowSequences(window: ReturnType<typeof membersFrom>): FirstRound['window'] {
+  return typeof window === 'string' ? window : window.map((member) => sequenceFromBytes(member));
 }
 
 function recordsOf({ keys }: RedisContext, scope: ReadingScope, plan: ReadingPlan): BucketRead {
