@@ -179,14 +179,17 @@ export class MessageWindow {
 
   async #run(): Promise<void> {
     this.#running = true;
+    let timeline = this.#timeline;
     try {
       while (this.#wanted !== 'nothing') {
         const wanted = this.#wanted;
         this.#wanted = 'nothing';
+        timeline = this.#timeline;
         await this.#pass(wanted);
       }
     } catch (error) {
-      this.#failed(error);
+      // What was begun anew meanwhile is another matter, such as a membership that has ended and begun again.
+      if (timeline === this.#timeline) this.#failed(error);
     } finally {
       this.#running = false;
     }
