@@ -4,7 +4,7 @@
  * unset.
  */
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
-import { type Control, ControlKind, type ConversationSettings, type Message, type MessageContent } from '@qim/proto';
+import { type Control, ControlKind, type ConversationSettings, type Message, type MessageContent, type Preview } from '@qim/proto';
 import {
   type CatchUpResponseSchema,
   ControlSchema,
@@ -32,7 +32,7 @@ import type { PushEvent } from '@qim/push';
 import type { CatchUpOutput, DamagedConversation, Explanation, ListedConversation, ListedMember, SoundConversation } from '@qim/session';
 import type { DuplicateIds, SendMessageOutput } from '@qim/writer';
 
-export function wireMessage({ record, epoch, reactions }: Message): WireMessage {
+export function wireMessage({ record, epoch, reactions, replyPreview }: Message): WireMessage {
   const { replyTo } = record;
   return create(MessageSchema, {
     messageId: record.messageId,
@@ -54,6 +54,7 @@ export function wireMessage({ record, epoch, reactions }: Message): WireMessage 
     body: wireBody(record.content),
     reactions: (reactions?.kinds ?? []).map(({ emoji, userIds }) => ({ emoji, userIds: [...userIds] })),
     reactionsRevision: reactions?.revision ?? 0,
+    replyPreview: replyPreview && wirePreview(replyPreview),
   });
 }
 
@@ -162,7 +163,7 @@ function entryOf({ conversationId, listing, peerUserId, flags, role }: ListedCon
   return { ...named, kind, title, settings: wireSettings(settings), epoch: BigInt(epoch) };
 }
 
-function wirePreview(preview: NonNullable<SoundConversation['preview']>): WirePreview {
+function wirePreview(preview: Preview): WirePreview {
   return create(PreviewSchema, {
     ...preview,
     type: openType(preview.type),

@@ -70,6 +70,63 @@ describe('a reaction', () => {
   });
 });
 
+describe('a reply', () => {
+  it('comes with what it replies to in history and catch-up, and with the reference alone elsewhere', async () => {
+    const { conversationSeq, messageId } = await said('hello');
+    const replyTo = { conversationSeq, messageId };
+    const body = { conversationId, clientMessageId: 'r', type: 'MESSAGE_TYPE_TEXT', text: 'hi', replyTo };
+    const sent = await call(server.url, 'MessageService/SendMessage', bob, body);
+    expect(sent.body.message).toMatchObject({ replyTo });
+    expect(sent.body.message).not.toHaveProperty('replyPreview');
+    const preview = { ...replyTo, senderUserId: 'alice', snippet: 'hello', truncated: false, status: 'MESSAGE_STATUS_NORMAL' };
+    const history = async () => (await call(server.url, 'SessionService/ReadHistory', alice, { conversationId })).body.messages.at(-1);
+    expect(await history()).toMatchObject({ replyTo, replyPreview: preview });
+    const missed = await call(server.url, 'SessionService/CatchUp', alice, { conversationId, afterSeq: conversationSeq });
+    expect(missed.body.messages).toMatchObject([{ replyTo, replyPreview: preview }]);
+    await call(server.url, 'MessageService/RecallMessage', alice, { conversationId, ...replyTo });
+    expect((await history()).replyPreview).toMatchObject({ snippet: '', status: 'MESSAGE_STATUS_RECALLED' });
+    const listed = await call(server.url, 'SessionService/GetConversation', alice, { conversationId });
+    expect(JSON.stringify([await history(), listed.body])).not.toContain('hello');
+    await call(server.url, 'SessionService/ClearHistory', alice, { conversationId, upToSeq: conversationSeq });
+    expect(await history()).not.toHaveProperty('replyPreview');
+  });
+});
+
+describe('mentions', () => {
+  it('count with all of them, once a message, and an edit that takes one away lowers the count', async () => {
+    const count = async () => {
+      const { body } = await call(server.url, 'SessionService/GetConversation', bob, { conversationId });
+      return [body.conversation.unreadCount, body.conversation.mentionCount];
+    };
+    const mentioning = async (id: string, mentions: JsonObject) => {
+      const body = { conversationId, clientMessageId: id, type: 'MESSAGE_TYPE_TEXT', text: id, ...mentions };
+      const { message } = (await call(server.url, 'MessageService/SendMessage', alice, body)).body;
+      return { conversationId, conversationSeq: message.conversationSeq, messageId: message.messageId };
+    };
+    const named = await mentioning('named', { mentionUserIds: ['bob', 'carol'] });
+    const all = await mentioning('all', { mentionAll: true });
+    const both = await mentioning('both', { mentionUserIds: ['bob'], mentionAll: true });
+    await mentioning('nobody', { mentionUserIds: ['carol'] });
+    expect(await count()).toEqual([4, 3]);
+    const edit = (ref: JsonObject, mentions: JsonObject) =>
+      call(server.url, 'MessageService/EditMessage', alice, { ...ref, text: 'edited', ...mentions });
+    await edit(named, { mentionUserIds: ['carol'] });
+    expect(await count()).toEqual([4, 2]);
+    await edit(both, { mentionUserIds: ['bob'] });
+    expect(await count()).toEqual([4, 2]);
+    await edit(all, {});
+    expect(await count()).toEqual([4, 1]);
+    await edit(all, { mentionUserIds: ['bob'] });
+    expect(await count()).toEqual([4, 2]);
+    await call(server.url, 'MessageService/RecallMessage', alice, both);
+    expect(await count()).toEqual([3, 1]);
+    await call(server.url, 'SessionService/MarkRead', bob, { conversationId, readConversationSeq: all.conversationSeq });
+    expect(await count()).toEqual([1, 0]);
+    const own = await call(server.url, 'SessionService/GetConversation', alice, { conversationId });
+    expect(own.body.conversation).toMatchObject({ unreadCount: 0, mentionCount: 0 });
+  });
+});
+
 describe('a group', () => {
   it('whose role, title or settings change shows it in the timeline, and its members list it again', async () => {
     const socket = await JsonSocket.signedIn(server.url, await server.token('bob', { device: 'phone' }));

@@ -106,6 +106,19 @@ export interface MessageRecord {
   readonly content: MessageContent;
 }
 
+/** What a line of text shows of a message. */
+export interface Preview {
+  readonly messageId: MessageId;
+  readonly conversationSeq: ConversationSeq;
+  readonly type: MessageType;
+  readonly status: MessageStatus;
+  readonly senderUserId: UserId;
+  /** At most SNIPPET_BYTES_MAX bytes of the text on a character boundary, or the content type; empty when erased. */
+  readonly snippet: string;
+  readonly truncated: boolean;
+  readonly committedAtMs: number;
+}
+
 /** One emoji, and who set it, the first one first. */
 export interface Reaction {
   readonly emoji: string;
@@ -127,6 +140,11 @@ export interface Message {
   readonly epoch: number;
   /** Absent: nobody ever reacted, or the content was erased. */
   readonly reactions?: Reactions | undefined;
+  /**
+   * Of the message that replyTo names, as it was when this was read: in history and catch-up alone, and only where the reader
+   * may see that message.
+   */
+  readonly replyPreview?: Preview | undefined;
 }
 
 /** Who calls: made by the gateway from a checked token, and by nothing else. */

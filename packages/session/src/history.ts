@@ -23,9 +23,15 @@ export async function readHistory(context: SessionContext, caller: Caller, input
   return { messages: messagesOf(page.records, page), hasMore: page.hasMore, epoch: page.epoch };
 }
 
-/** Each with its reactions. */
-export function messagesOf(records: readonly MessageRecord[], { reactions, epoch }: Pick<HistoryPage, 'reactions' | 'epoch'>): Message[] {
-  return records.map((record) => ({ record, epoch, reactions: reactions.get(record.conversationSeq) }));
+/** Each with its reactions, and with what it replies to. */
+export function messagesOf(
+  records: readonly MessageRecord[],
+  { reactions, replyPreviews, epoch }: Pick<HistoryPage, 'reactions' | 'replyPreviews' | 'epoch'>,
+): Message[] {
+  return records.map((record) => {
+    const { conversationSeq } = record;
+    return { record, epoch, reactions: reactions.get(conversationSeq), replyPreview: replyPreviews.get(conversationSeq) };
+  });
 }
 
 /** 0: the default. @throws InvalidArgument */

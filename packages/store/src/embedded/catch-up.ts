@@ -6,7 +6,7 @@ import type { CatchUpPage, CatchUpQuery } from '../message/message-store.js';
 import { PageBudget } from '../message/page-budget.js';
 import { ConversationReads } from './conversation-reads.js';
 import type { Snapshot } from './environment.js';
-import { needed, PageOfRecords, refuseDamagedEnd, takeAfter } from './history.js';
+import { needed, PageOfRecords, refuseDamagedEnd, replyPreviewsOf, takeAfter } from './history.js';
 
 /** @throws NotMember | CorruptRecord | UnsupportedVersion */
 export function readCatchUpPage(snapshot: Snapshot, query: CatchUpQuery): CatchUpPage {
@@ -31,6 +31,7 @@ export function readCatchUpPage(snapshot: Snapshot, query: CatchUpQuery): CatchU
     records,
     amended: amended.records,
     reactions: new Map([...reactions, ...amended.reactions]),
+    replyPreviews: replyPreviewsOf(reads, [...records, ...amended.records], visibility),
     hasMore: hasMore || next.more,
     nextAfter: records.at(-1)?.conversationSeq ?? query.after,
     nextAmendmentCursor: next.cursor,

@@ -15,8 +15,9 @@ import { sequenceFromBytes } from '../message/bytes.js';
 import { Chain, chainFloor } from '../message/chain.js';
 import { decodeHeader } from '../message/codec.js';
 import type { StoredFacts } from '../message/facts.js';
-import type { HistoryPage, HistoryQuery } from '../message/message-store.js';
+import type { HistoryPage, HistoryQuery, ReplyPreviews } from '../message/message-store.js';
 import { PageBudget } from '../message/page-budget.js';
+import { previewFrom, repliedTo, replyPreviews } from '../message/reply-previews.js';
 import { ConversationReads } from './conversation-reads.js';
 import type { Snapshot } from './environment.js';
 import { everythingUnder } from './keys.js';
@@ -34,10 +35,16 @@ export function readHistoryPage(snapshot: Snapshot, query: HistoryQuery): Histor
     position !== 'newest' && 'after' in position
       ? takeAfter(reads, facts, parseConversationSeq(Math.max(position.after, visibility)), query.limit, new PageBudget())
       : takeBefore(reads, facts, position === 'newest' ? undefined : position.before, visibility, query.limit);
-  return { ...taken, epoch: facts.epoch };
+  return { ...taken, replyPreviews: replyPreviewsOf(reads, taken.records, visibility), epoch: facts.epoch };
 }
 
 type Taken = Pick<HistoryPage, 'records' | 'reactions' | 'hasMore'>;
+
+/** Records are read once more for it, from the same snapshot. */
+export function replyPreviewsOf(reads: ConversationReads, records: readonly MessageRecord[], floor: ConversationSeq): ReplyPreviews {
+  const previews = repliedTo(records, floor).map((seq) => [seq, previewFrom(reads, seq, reads.recordBytes(seq))] as const);
+  return replyPreviews(records, new Map(previews));
+}
 
 /** The newest member is what the facts say, or the index has lost its end. */
 export function refuseDamagedEnd(reads: ConversationReads, facts: StoredFacts): void {

@@ -3,6 +3,7 @@ import { assert, HISTORY_PAGE_SIZE_MAX, type MessageRecord, notMember } from '@q
 import type { CatchUpPage, CatchUpQuery } from '../message/message-store.js';
 import { reactionsOf } from './amend.js';
 import { messageBytes, pageIsFull, pageLength } from './page-length.js';
+import { replyPreviewsOf } from './preview.js';
 import type { MemoryConversation, MemoryState } from './state.js';
 
 export function catchUp(state: MemoryState, query: CatchUpQuery): CatchUpPage {
@@ -26,6 +27,7 @@ export function catchUp(state: MemoryState, query: CatchUpQuery): CatchUpPage {
     records,
     amended: amended.records,
     reactions: reactionsOf(conversation, [...records, ...amended.records]),
+    replyPreviews: replyPreviewsOf(conversation, [...records, ...amended.records], visibility),
     hasMore: records.length < following.length || amended.more,
     nextAfter: records.at(-1)?.conversationSeq ?? query.after,
     nextAmendmentCursor: amended.cursor,

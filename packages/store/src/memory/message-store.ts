@@ -8,19 +8,18 @@ import {
   MessageType,
   notMember,
   SEQ_ZERO,
-  SNIPPET_BYTES_MAX,
   type TenantId,
   type UserId,
-  utf8Bytes,
 } from '@qim/proto';
 import { corrupt } from '../errors.js';
 import type { HistoryPage, HistoryQuery, MessageStore } from '../message/message-store.js';
-import type { ConversationReading, ConversationState, Preview } from '../message/summary.js';
+import type { ConversationReading, ConversationState } from '../message/summary.js';
 import type { StoreObserver } from '../store.js';
 import { amend, messageAt, react, reactionsOf } from './amend.js';
 import { catchUp } from './catch-up.js';
 import { commit } from './commit.js';
 import { pageLength } from './page-length.js';
+import { previewOf, replyPreviewsOf } from './preview.js';
 import { retain } from './retain.js';
 import type { MemoryConversation, MemoryState } from './state.js';
 
@@ -83,12 +82,14 @@ function readHistory(state: MemoryState, query: HistoryQuery): HistoryPage {
   if (position !== 'newest' && 'after' in position) {
     const following = visible.filter((record) => record.conversationSeq > position.after);
     const records = following.slice(0, pageLength(conversation, following, query.limit));
-    return { records, reactions: reactionsOf(conversation, records), hasMore: records.length < following.length, epoch };
+    const beside = { reactions: reactionsOf(conversation, records), replyPreviews: replyPreviewsOf(conversation, records, floor) };
+    return { records, ...beside, hasMore: records.length < following.length, epoch };
   }
   const preceding = position === 'newest' ? visible : visible.filter((record) => record.conversationSeq < position.before);
   const newestFirst = preceding.reverse();
   const records = newestFirst.slice(0, pageLength(conversation, newestFirst, query.limit)).reverse();
-  return { records, reactions: reactionsOf(conversation, records), hasMore: records.length < newestFirst.length, epoch };
+  const beside = { reactions: reactionsOf(conversation, records), replyPreviews: replyPreviewsOf(conversation, records, floor) };
+  return { records, ...beside, hasMore: records.length < newestFirst.length, epoch };
 }
 
 function readOne(conversation: MemoryConversation, userId: UserId, { conversationId, watermark }: ConversationState): ConversationReading {
@@ -136,20 +137,6 @@ function readOne(conversation: MemoryConversation, userId: UserId, { conversatio
       chainUnbroken: window.length > 0,
     },
   };
-}
-
-function previewOf(record: MessageRecord | undefined): Preview | undefined {
-  if (record === undefined) return undefined;
-  const { messageId, conversationSeq, type, status, committedAtMs, content } = record;
-  const text = content.kind === 'text' ? content.text : content.kind === 'data' ? content.contentType : '';
-  let [snippet, bytes] = ['', 0];
-  for (const char of text) {
-    bytes += utf8Bytes(char);
-    if (bytes > SNIPPET_BYTES_MAX) break;
-    snippet += char;
-  }
-  const truncated = snippet.length < text.length;
-  return { messageId, conversationSeq, type, status, senderUserId: record.sender.userId, snippet, truncated, committedAtMs };
 }
 
 function factsMissing(tenantId: TenantId, { conversationId }: ConversationState): ConversationReading {

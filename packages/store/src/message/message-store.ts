@@ -19,6 +19,7 @@ import type {
   MessageRecord,
   MessageStatus,
   MessageType,
+  Preview,
   Reactions,
   ReplyTo,
   Role,
@@ -142,6 +143,7 @@ export interface HistoryPage {
   readonly records: readonly MessageRecord[];
   /** Of those among them that have any, in their order. */
   readonly reactions: ReactionsOf;
+  readonly replyPreviews: ReplyPreviews;
   /** More that the caller may see, in the direction asked for. Also true when the page ended at HISTORY_PAGE_BYTES_MAX. */
   readonly hasMore: boolean;
   readonly epoch: number;
@@ -149,6 +151,9 @@ export interface HistoryPage {
 
 /** By sequence; content counts towards a page with these. */
 export type ReactionsOf = ReadonlyMap<ConversationSeq, Reactions>;
+
+/** By the sequence of the reply: what it replies to, where the member may see that. */
+export type ReplyPreviews = ReadonlyMap<ConversationSeq, Preview>;
 
 export interface CatchUpQuery {
   readonly tenantId: TenantId;
@@ -180,6 +185,7 @@ export type CatchUpPage =
       readonly amended: readonly MessageRecord[];
       /** Of those among both that have any, in their order. */
       readonly reactions: ReactionsOf;
+      readonly replyPreviews: ReplyPreviews;
       /** Of either list; true as well when nothing of the amendments that were looked at was the caller's to see. */
       readonly hasMore: boolean;
       /** `after` of the next call: the last of `records`, or as it was. */
@@ -267,7 +273,7 @@ export interface MessageStore {
 
   /**
    * One page of history for a member; the chain of its records is checked. A page also ends before
-   * HISTORY_PAGE_BYTES_MAX, but holds at least one record when there is one. Cost: 2; 3 when bodies are apart; one redo
+   * HISTORY_PAGE_BYTES_MAX, but holds at least one record when there is one. Cost: 2; 1 more when bodies are apart, and 1 when there are replies; one redo
    * when the member's floor was not the expected one or a break had to be confirmed.
    *
    * @throws NotMember | CorruptRecord | UnsupportedVersion

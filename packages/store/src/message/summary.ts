@@ -6,12 +6,13 @@ import type {
   ConversationSeq,
   ConversationSettings,
   MessageId,
-  MessageStatus,
-  MessageType,
+  Preview,
   Role,
   UserId,
 } from '@qim/proto';
 import type { DamageError } from '../errors.js';
+
+export type { Preview } from '@qim/proto';
 
 /** One entry of the caller's page: counting starts after `watermark` (the session service passes the unread floor). */
 export interface ConversationState {
@@ -42,18 +43,6 @@ export interface MemberEntry {
   readonly joinedSeq: ConversationSeq;
   /** The first sequence that the member may see: joinedSeq, or 1 where the conversation shows its past. */
   readonly visibleFrom: ConversationSeq;
-}
-
-export interface Preview {
-  readonly messageId: MessageId;
-  readonly conversationSeq: ConversationSeq;
-  readonly type: MessageType;
-  readonly status: MessageStatus;
-  readonly senderUserId: UserId;
-  /** At most SNIPPET_BYTES_MAX bytes of the text on a character boundary, or the content type; empty when erased. */
-  readonly snippet: string;
-  readonly truncated: boolean;
-  readonly committedAtMs: number;
 }
 
 /** The second result of the two rounds; nothing in it can disturb the summary. */

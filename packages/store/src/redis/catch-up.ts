@@ -2,7 +2,8 @@
  * What a device missed: new records as a page of history forward, and the present state of held ones that were amended.
  *
  * Round 1 reads facts, the end of the index, what is new of it, the amendments past the cursor and then the member entry;
- * round 2 the records and their reactions, round 3 the bodies that are apart. The cursor of the answer comes from the facts, so it is older
+ * round 2 the records and their reactions, round 3 the bodies that are apart, and a last one
+ * what the records reply to. The cursor of the answer comes from the facts, so it is older
  * than every record of it: an amendment that falls between the rounds is told now, or again by the next call.
  */
 import { assert, type ConversationSeq, HISTORY_PAGE_SIZE_MAX, notMember, parseConversationSeq } from '@qim/proto';
@@ -48,6 +49,8 @@ interface Missed {
   readonly sequences: readonly ConversationSeq[];
   /** None of them lies at or below it. */
   readonly floor: ConversationSeq;
+  /** Nothing that the member may see lies at or below it. */
+  readonly visibility: ConversationSeq;
   readonly amendments: AmendmentPage;
 }
 
@@ -70,11 +73,13 @@ async function readPage(context: RedisContext, query: CatchUpQuery): Promise<Cat
   const filled = reads.fill(budget, held, present, bytes.reactions.slice(wanted.length));
   const amended = filled.records;
   const next = amendments.after(amended.length);
+  const replyPreviews = await reads.replyPreviews([...records, ...amended], missed.visibility);
   return {
     kind: 'page',
     records,
     amended,
     reactions: new Map([...reactions, ...filled.reactions]),
+    replyPreviews,
     hasMore: records.length < sequences.length || next.more,
     nextAfter: records.at(-1)?.conversationSeq ?? query.after,
     nextAmendmentCursor: next.cursor,
@@ -112,8 +117,7 @@ async function readMissed(
   }
   const sequences = reads.sequences(membersFrom(replies[2]));
   const amendments = new AmendmentPage(query, facts, visibility, amendmentsFrom(reads, replies[3]));
-  if (amendments.lacksNewest) throw reads.damage('indexBehindFacts');
-  return { facts, sequences, floor: from, amendments };
+  return { facts, sequences, floor: from, visibility, amendments };
 }
 
 function amendmentsFrom(reads: RecordReads, reply: Reply | undefined): Amendment[] {

@@ -2,7 +2,8 @@
  * One page of history, with its chain checked on both sides: what lies between the page and the position that was asked
  * for, and between its records, is a hole and not a loss.
  *
- * Round 1 reads facts, the index and then the member entry, round 2 the records and their reactions, round 3 the bodies that are apart. The
+ * Round 1 reads facts, the index and then the member entry, round 2 the records and their reactions, round 3 the bodies that
+ * are apart, and a last one what the records reply to. The
  * member's floor is not known before round 1: a page forward that began below it is asked for again from there.
  */
 import { assert, type ConversationSeq, HISTORY_PAGE_SIZE_MAX, notMember, parseConversationSeq, SEQ_ZERO } from '@qim/proto';
@@ -49,6 +50,8 @@ interface Index {
   readonly sequences: readonly ConversationSeq[];
   /** Nothing of the page lies at or below it. */
   readonly floor: ConversationSeq;
+  /** Nothing that the member may see lies at or below it. */
+  readonly visibility: ConversationSeq;
   /** For a page back: the first index member at or past the position. */
   readonly anchor: ConversationSeq | undefined;
 }
@@ -80,10 +83,11 @@ class HistoryRead {
 
     const whole = await this.#reads.whole(wanted, headers, bytes.records);
     const { records, reactions } = this.#reads.fill(new PageBudget(), wanted, whole, bytes.reactions);
-    const hasMore = records.length < index.sequences.length;
-    const { epoch } = index.facts;
-    if (this.#after !== undefined) return { records, reactions, hasMore, epoch };
-    return { records: records.toReversed(), reactions: new Map([...reactions].reverse()), hasMore, epoch };
+    const rest = { hasMore: records.length < index.sequences.length, epoch: index.facts.epoch };
+    const ascending = this.#after === undefined ? records.toReversed() : records;
+    const replyPreviews = await this.#reads.replyPreviews(ascending, index.visibility);
+    const inOrder = this.#after === undefined ? new Map([...reactions].reverse()) : reactions;
+    return { records: ascending, reactions: inOrder, replyPreviews, ...rest };
   }
 
   /** `floor`: what the caller knows of what is visible; a page forward starts there when that is past its position. */
@@ -113,7 +117,8 @@ class HistoryRead {
     }
     const sequences = this.#reads.sequences(membersFrom(replies[2])).filter((seq) => seq > visibility);
     const [anchor] = this.#before === undefined ? [] : this.#reads.sequences(membersFrom(replies[3]));
-    return { facts, sequences, floor: this.#after === undefined ? visibility : later(this.#after, visibility), anchor };
+    const bottom = this.#after === undefined ? visibility : later(this.#after, visibility);
+    return { facts, sequences, floor: bottom, visibility, anchor };
   }
 
   #checkChain(index: Index, headers: readonly RecordHeader[], anchorBytes: RecordBytes): void {

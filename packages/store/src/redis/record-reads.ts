@@ -4,9 +4,10 @@ import { corrupt } from '../errors.js';
 import { sequenceFromBytes } from '../message/bytes.js';
 import { checkIdentity, decodeHeader, type RecordHeader } from '../message/codec.js';
 import type { StoredFacts } from '../message/facts.js';
-import type { ReactionsOf } from '../message/message-store.js';
+import type { ReactionsOf, ReplyPreviews } from '../message/message-store.js';
 import type { PageBudget } from '../message/page-budget.js';
 import { decodeReactions } from '../message/reactions.js';
+import { previewFrom, repliedTo, replyPreviews } from '../message/reply-previews.js';
 import type { RecordBytes } from '../message/summaries.js';
 import type { RedisContext } from './context.js';
 import { fetchAhead } from './history-budget.js';
@@ -111,6 +112,17 @@ export class RecordReads {
     for (const [j, i] of places.entries()) {
       records[i] = wholeRecord(this.#place, doubtful[j] ?? SEQ_ZERO, again[j]?.record, again[j]?.body);
     }
+  }
+
+  /** What these reply to, as far as it lies past the floor. Cost: none without replies, else 1. */
+  async replyPreviews(records: readonly MessageRecord[], floor: ConversationSeq): Promise<ReplyPreviews> {
+    const named = repliedTo(records, floor);
+    const bytes = named.length === 0 ? [] : await this.bytes(named);
+    const previews = named.map((seq, i) => {
+      const found = bytes[i];
+      return [seq, typeof found === 'string' ? undefined : previewFrom(this.#place, seq, found)] as const;
+    });
+    return replyPreviews(records, new Map(previews));
   }
 
   /** The first of them, as many as the budget takes; what comes after is not judged. */

@@ -17,6 +17,7 @@ import { membership } from './membership.js';
 import { entries, leasing, owners, waiting } from './outbox.js';
 import { outsiders } from './outsiders.js';
 import { reacting, reactionBounds } from './reactions.js';
+import { replies, repliesToDamage } from './replies.js';
 import { restart } from './restart.js';
 import { enumeration, retention, retentionOfDamage } from './retention.js';
 import { suite } from './suite.js';
@@ -39,6 +40,7 @@ export function messageStoreConformance(backend: BackendUnderTest): void {
     reactions: reacting,
     'bounds of reactions': reactionBounds,
     history,
+    replies,
     'single reads': singleReads,
     'catching up': catchingUp,
     retention,
@@ -51,6 +53,7 @@ export function messageStoreConformance(backend: BackendUnderTest): void {
       damage: damageCases(backend.damageKinds),
       'damage and what it reaches': damageElsewhere,
       outsiders,
+      'replies to damage': repliesToDamage,
       'catching up on damage': catchingUpOnDamage,
       'retention of damage': retentionOfDamage,
     }),
