@@ -107,11 +107,11 @@ export class DeliveryQueue {
 
   /** What is given up is not acknowledged: the next owner does it again. */
   #sweepFor(sweep: Sweep, entryIds: readonly string[]): void {
-    const done = this.#deps.sweeps.run(sweep).then((swept) => {
+    const task = this.#deps.sweeps.run(sweep).then((swept) => {
       if (swept) this.#delivered.push(...entryIds);
-      this.#sweeping.delete(done);
+      this.#sweeping.delete(task);
     });
-    this.#sweeping.set(done, entryIds.length);
+    this.#sweeping.set(task, entryIds.length);
   }
 
   async #setAside(waiting: Waiting, entry: OutboxEntry, { error }: { readonly error: unknown }): Promise<void> {
