@@ -4,12 +4,13 @@ import { isQimError } from '@qim/proto';
 import { flagOf, SETTINGS, type SettingName, StartError, variableOf } from '@qim/server';
 import { CommanderError, Command as Parser } from 'commander';
 import { type CliIo, type Command, EXIT_DONE, EXIT_FAILED, EXIT_USAGE, UsageError } from './command.js';
+import { doctor } from './commands/doctor.js';
 import { explain } from './commands/explain.js';
 import { fsck } from './commands/fsck.js';
 import { serve } from './commands/serve.js';
 import { token } from './commands/token.js';
 
-const COMMANDS: readonly Command[] = [serve, token, explain, fsck];
+const COMMANDS: readonly Command[] = [serve, token, doctor, explain, fsck];
 
 /** `argv` without the interpreter and the script. Never throws. */
 export async function runCli(argv: readonly string[], io: CliIo): Promise<number> {

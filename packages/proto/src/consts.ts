@@ -411,6 +411,22 @@ export const FSCK_RATE_MAX = 1_000_000;
 /** Time between two lines of progress where there is no terminal to draw on, and between two drawings where there is. */
 export const FSCK_PROGRESS_LINE_MS = 10_000;
 export const FSCK_PROGRESS_BAR_MS = 100;
+// What `qim doctor` warns of.
+
+/** Time between its two looks, from which it tells the growth. Tunable with --over. */
+export const DOCTOR_WINDOW_MS = 5_000;
+export const DOCTOR_WINDOW_MS_MAX = 24 * 60 * 60 * 1000;
+/** A store's clock that is further off shows people wrong times. */
+export const DOCTOR_CLOCK_SKEW_MS_MAX = 1_000;
+/** Delivery takes milliseconds; this is more than a take-over of a dead process's partitions. */
+export const DOCTOR_LAG_MS_MAX = 30_000;
+/** Time to order a disk. */
+export const DOCTOR_DAYS_LEFT_MIN = 14;
+/** One part in that many has to be free. */
+export const DOCTOR_FREE_PARTS_MIN = 10;
+/** Entries set aside that it lists. */
+export const DOCTOR_POISON_SHOWN = 10;
+
 /**
  * Facts that are made anew, and those of a partition that another server took over, do not know which sequences were given
  * last: that many are skipped.

@@ -9,6 +9,7 @@ export {
   type OpenMaintenance,
   type OpenOptions,
   type OpenStore,
+  openHealth,
   openMaintenance,
   openStore,
   STORE_SETTINGS,

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { type AnyQimError, isQimError } from '@qim/proto';
 import type { Store, StoreOptions } from '@qim/store';
+import type { HealthReader } from '@qim/store/health';
 import type { Maintenance, StoreScanner } from '@qim/store/verify';
 import { StartError } from './errors.js';
 import { readStorePassword } from './secrets.js';
@@ -78,6 +79,20 @@ async function openRaw(place: StorePlace): Promise<RawMaintenance> {
   return orUnusable(place, async () => {
     if (store === 'embedded') return (await import('@qim/store/embedded')).openEmbeddedMaintenance(data, { alone: true });
     return (await import('@qim/store/redis')).openRedisMaintenance(store.href, password);
+  });
+}
+
+/** A store opened for `qim doctor`, also one that a server would refuse. @throws StartError StoreUnusable, BadSecret */
+export async function openHealth(place: StorePlace, now: () => number): Promise<HealthReader> {
+  const { store, data } = place;
+  const password = await passwordFrom(place.storePasswordFile);
+  refuseMissingFolder(place);
+  return orUnusable(place, async () => {
+    if (store === 'embedded') {
+      const { embeddedHealth, openEmbeddedStore } = await import('@qim/store/embedded');
+      return embeddedHealth(await openEmbeddedStore(data, { exclusive: false, now }), data);
+    }
+    return (await import('@qim/store/redis')).openRedisHealth(store.href, { ...password, now });
   });
 }
 

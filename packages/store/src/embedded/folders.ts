@@ -2,13 +2,13 @@
  * Data folders that this process has open. LMDB wants each environment once per process, so all who open a folder share
  * one; the last to leave closes it. The map is the one state of a module in this package: it mirrors LMDB's own.
  */
-import { mkdirSync, realpathSync } from 'node:fs';
+import { existsSync, mkdirSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { unavailable } from '../errors.js';
 import { Environment } from './environment.js';
-import { heldBy, lockForServer, type ServerLock } from './lock.js';
+import { heldBy, lockForServer, ownerOf, type ServerLock } from './lock.js';
 
-const DATA_FILE = 'messages.mdb';
+export const DATA_FILE = 'messages.mdb';
 const LOCK_FILE = 'server.mdb';
 
 interface OpenFolder {
@@ -53,6 +53,14 @@ export async function enterFolder(folder: string, exclusive: boolean, mapBytes: 
     throw error;
   }
   return { path, environment: shared.environment, leave };
+}
+
+/** The process of the server that has the folder now; undefined: there is none. */
+export async function servedBy(folder: string): Promise<number | undefined> {
+  const path = realFolder(folder);
+  if (openFolders.get(path)?.served === true) return process.pid;
+  const file = join(path, LOCK_FILE);
+  return existsSync(file) ? ownerOf(file, path) : undefined;
 }
 
 function realFolder(folder: string): string {

@@ -37,6 +37,21 @@ export async function lockForServer(file: string, folder: string): Promise<Serve
   }
 }
 
+/** The process that holds it, if it lives; takes nothing. Not for one that this process holds. @throws StoreUnavailable */
+export async function ownerOf(file: string, folder: string): Promise<number | undefined> {
+  const db = openLock(file);
+  try {
+    db.readerCheck();
+    const owner = Number(db.get(OWNER)?.toString('latin1'));
+    // Our own line is that of this very look.
+    return owner !== process.pid && processesIn(db.readerList()).has(owner) ? owner : undefined;
+  } catch (error) {
+    throw unavailable(`the lock of the data folder ${folder}`, error);
+  } finally {
+    await db.close();
+  }
+}
+
 /** A line of this process in the table of readers. */
 function hold(db: RootDatabase<Buffer, Buffer>, folder: string): Transaction {
   try {

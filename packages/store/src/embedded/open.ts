@@ -16,6 +16,7 @@ import { EmbeddedOutbox } from './outbox.js';
 import { EmbeddedUsers } from './users.js';
 
 export type { FaultHook } from './environment.js';
+export { embeddedHealth } from './health.js';
 export { openEmbeddedMaintenance } from './maintenance.js';
 
 export interface EmbeddedStoreOptions extends StoreOptions {

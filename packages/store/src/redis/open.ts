@@ -32,6 +32,7 @@ import { RedisUsers } from './users.js';
 import { WeekGuess } from './week-guess.js';
 import { Wire, type WireSettings } from './wire.js';
 
+export { openRedisHealth } from './health.js';
 export { openRedisMaintenance } from './maintenance.js';
 
 export interface RedisStoreOptions extends StoreOptions {

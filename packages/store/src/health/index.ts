@@ -1,0 +1,2 @@
+/** What `qim doctor` looks at. */
+export * from './health.js';
