@@ -37,6 +37,10 @@ export class ClusterBackend implements OpenedBackend {
     this.#store = await openRedisStore(this.cluster.url, { clockOffsetMs: () => this.#offsetMs, ...this.#options });
   }
 
+  get url(): string {
+    return this.cluster.url;
+  }
+
   get store(): Store {
     if (this.#store === undefined) throw new Error('the store is closed');
     return this.#store;

@@ -1,5 +1,9 @@
 /** A Redis of its own, and a store on it, as the suites and the Redis tests open them. */
+import { STORE_COMMAND_TIMEOUT_MS } from '@qim/proto';
 import { createClient, RESP_TYPES } from 'redis';
+import { parseAddress } from '../src/redis/address.js';
+import { openConnection } from '../src/redis/connect.js';
+import type { Command } from '../src/redis/connection.js';
 import { damageRedis, skipSequencesRedis } from '../src/redis/damage.js';
 import { openRedisStore, type RedisStoreOptions } from '../src/redis/open.js';
 import type { Store } from '../src/store.js';
@@ -30,6 +34,10 @@ export class RedisBackend implements OpenedBackend {
     this.#store = await openRedisStore(this.server.url, { clockOffsetMs: () => this.#offsetMs, fastPaths: FAST_PATHS, ...this.#options });
   }
 
+  get url(): string {
+    return this.server.url;
+  }
+
   get store(): Store {
     if (this.#store === undefined) throw new Error('the store is closed');
     return this.#store;
@@ -55,11 +63,23 @@ export class RedisBackend implements OpenedBackend {
   }
 }
 
-/** A connection for looking into the server and for breaking what is there; replies as bytes. */
-export async function rawClient(url: string) {
+/** A connection for looking into a server or a Cluster and for breaking what is there; replies as bytes. */
+export async function rawClient(url: string): Promise<RawClient> {
+  return url.startsWith('redis+cluster:') ? rawCluster(url) : rawNode(url);
+}
+export type RawClient = Pick<Awaited<ReturnType<typeof rawNode>>, 'sendCommand' | 'destroy'>;
+
+async function rawNode(url: string) {
   const client = createClient({ url, RESP: 2, disableClientInfo: true }).withTypeMapping({ [RESP_TYPES.BLOB_STRING]: Buffer });
   client.on('error', () => {});
   await client.connect();
   return client;
 }
-export type RawClient = Awaited<ReturnType<typeof rawClient>>;
+
+async function rawCluster(url: string): Promise<RawClient> {
+  const connection = await openConnection({ address: parseAddress(url), name: 'test', timeoutMs: STORE_COMMAND_TIMEOUT_MS });
+  return {
+    sendCommand: async <T>(args: readonly (string | Buffer)[]) => (await connection.call(...(args as Command))) as T,
+    destroy: () => connection.destroy(),
+  };
+}

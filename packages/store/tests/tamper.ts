@@ -111,14 +111,14 @@ function factsBytes(
 
 export async function tamperRedis(url: string, nowMs: () => Promise<number>): Promise<Tamper> {
   const raw = await rawClient(url);
-  const partitions = Number(await raw.hGet(DEPLOYMENT_KEY, 'partitions'));
+  const partitions = Number(await raw.sendCommand<Buffer>(['HGET', DEPLOYMENT_KEY, 'partitions']));
   const space = new KeySpace(partitions);
   const keys = ({ tenantId, conversationId }: Place) => space.conversation(tenantId, conversationId);
   const field = async (key: string, name: string, value: Uint8Array | string | undefined): Promise<void> => {
-    if (value === undefined) await raw.hDel(key, name);
-    else await raw.hSet(key, name, typeof value === 'string' ? value : Buffer.from(value));
+    if (value === undefined) await raw.sendCommand(['HDEL', key, name]);
+    else await raw.sendCommand(['HSET', key, name, typeof value === 'string' ? value : Buffer.from(value)]);
   };
-  const read = async (key: string, name: string, what: string) => found(await raw.hGet(key, name), what);
+  const read = async (key: string, name: string, what: string) => found(await raw.sendCommand<Buffer | null>(['HGET', key, name]), what);
   const dedupKey = async (request: CommitRequest) => keys(request).dedup(weekOf(await nowMs()));
   const dedupName = ({ sender, clientMessageId }: CommitRequest) => dedupField(sender.userId, clientMessageId);
   const user = ({ tenantId }: Place, userId: UserId) => userKeys(tenantId, userId);
@@ -127,17 +127,17 @@ export async function tamperRedis(url: string, nowMs: () => Promise<number>): Pr
     setRecord: (place, seq, bytes) => field(keys(place).records(bucketOf(seq)), String(seq), bytes),
     body: (place, seq) => read(keys(place).bodies(bucketOf(seq)), String(seq), 'body'),
     setBody: (place, seq, bytes) => field(keys(place).bodies(bucketOf(seq)), String(seq), bytes),
-    addIndexMember: async (place, member) => void (await raw.zAdd(keys(place).history, { score: 0, value: Buffer.from(member) })),
-    removeIndexMember: async (place, member) => void (await raw.zRem(keys(place).history, Buffer.from(member))),
+    addIndexMember: async (place, member) => void (await raw.sendCommand(['ZADD', keys(place).history, '0', Buffer.from(member)])),
+    removeIndexMember: async (place, member) => void (await raw.sendCommand(['ZREM', keys(place).history, Buffer.from(member)])),
     setMemberEntry: (place, userId, text) => field(keys(place).members, userId, text),
     dedup: async (request) => read(await dedupKey(request), dedupName(request), 'entry'),
     setDedup: async (request, bytes) => field(await dedupKey(request), dedupName(request), bytes),
     async setAmendment(place, seq, member) {
       const key = keys(place).amendments;
       const packed = Buffer.from(sequenceToBytes(seq));
-      const score = await raw.zScore(key, packed);
-      await raw.zRem(key, packed);
-      if (member !== undefined) await raw.zAdd(key, { score: Number(score), value: Buffer.from(member) });
+      const score = await raw.sendCommand<Buffer>(['ZSCORE', key, packed]);
+      await raw.sendCommand(['ZREM', key, packed]);
+      if (member !== undefined) await raw.sendCommand(['ZADD', key, score, Buffer.from(member)]);
     },
     reactions: (place, seq) => read(keys(place).reactions, String(seq), 'value'),
     setReactions: (place, seq, bytes) => field(keys(place).reactions, String(seq), bytes),
@@ -145,8 +145,8 @@ export async function tamperRedis(url: string, nowMs: () => Promise<number>): Pr
     setView: (place, userId, text) => field(user(place, userId).view, place.conversationId, text),
     async setListed(place, userId, listed) {
       const { conversations } = user(place, userId);
-      if (listed) await raw.zAdd(conversations, { score: await nowMs(), value: place.conversationId });
-      else await raw.zRem(conversations, place.conversationId);
+      if (listed) await raw.sendCommand(['ZADD', conversations, String(await nowMs()), place.conversationId]);
+      else await raw.sendCommand(['ZREM', conversations, place.conversationId]);
     },
     own: [...factFields(raw, (place) => keys(place).facts), ...scores(raw, (place) => keys(place).history), ...wrongTypes(raw, keys)],
     close: async () => raw.destroy(),
@@ -155,17 +155,23 @@ export async function tamperRedis(url: string, nowMs: () => Promise<number>): Pr
 
 function factFields(raw: RawClient, key: (place: Place) => string): OwnDamage[] {
   return FACT_FIELDS.flatMap((name) => [
-    { what: `facts without ${name}`, apply: async (place: Place) => void (await raw.hDel(key(place), name)) },
+    { what: `facts without ${name}`, apply: async (place: Place) => void (await raw.sendCommand(['HDEL', key(place), name])) },
     ...(name === 'title'
       ? []
-      : [{ what: `facts, ${name} unreadable`, apply: async (place: Place) => void (await raw.hSet(key(place), name, '?')) }]),
+      : [
+          {
+            what: `facts, ${name} unreadable`,
+            apply: async (place: Place) => void (await raw.sendCommand(['HSET', key(place), name, '?'])),
+          },
+        ]),
   ]);
 }
 
 function scores(raw: RawClient, key: (place: Place) => string): OwnDamage[] {
   const at = (what: string, seq: number, score: number): OwnDamage => ({
     what,
-    apply: async (place) => void (await raw.zAdd(key(place), { score, value: Buffer.from(sequenceToBytes(seq as ConversationSeq)) })),
+    apply: async (place) =>
+      void (await raw.sendCommand(['ZADD', key(place), String(score), Buffer.from(sequenceToBytes(seq as ConversationSeq))])),
   });
   return [
     at('index, a score of 1 in the middle', 3, 1),
@@ -184,6 +190,6 @@ function wrongTypes(raw: RawClient, keys: (place: Place) => ReturnType<KeySpace[
   };
   return Object.entries(parts).map(([what, key]) => ({
     what: `${what} of a wrong type`,
-    apply: async (place) => void (await raw.set(key(place), 'no such form')),
+    apply: async (place) => void (await raw.sendCommand(['SET', key(place), 'no such form'])),
   }));
 }

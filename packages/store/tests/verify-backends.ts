@@ -13,8 +13,10 @@ import type { Store } from '../src/store.js';
 import type { OpenedBackend } from '../src/testing/conformance/backend.js';
 import { TENANT } from '../src/testing/conformance/fixture.js';
 import { DAMAGE_KINDS, type DamageKind } from '../src/testing/damage-kinds.js';
+import type { RedisCluster } from '../src/testing/redis-cluster.js';
 import type { ConversationPlace } from '../src/verify/finding.js';
 import type { Maintenance } from '../src/verify/verify.js';
+import { ClusterBackend } from './cluster-backend.js';
 import { EMBEDDED_DAMAGE_KINDS, EmbeddedBackend } from './embedded-backend.js';
 import { type RawClient, RedisBackend, rawClient } from './redis-backend.js';
 
@@ -88,37 +90,41 @@ function verified(backend: EmbeddedBackend, exclusive: boolean): VerifiedBackend
   });
 }
 
-export const REDIS: VerifiedStore = {
-  name: 'redis',
-  damageKinds: DAMAGE_KINDS,
-  async open() {
-    const backend = await RedisBackend.open();
-    const raw = async (use: (client: RawClient, keys: KeySpace) => Promise<unknown>): Promise<void> => {
-      const client = await rawClient(backend.server.url);
-      await use(client, new KeySpace(COMMIT_PARTITIONS_DEFAULT));
-      client.destroy();
-    };
-    return Object.assign(backend, {
-      breakEntry: (part: 'view' | 'readMark', userId: UserId, conversationId: ConversationId, text: string | undefined) =>
-        raw((client) => {
-          const key = userKeys(TENANT, userId)[part === 'view' ? 'view' : 'read'];
-          return client.sendCommand(text === undefined ? ['HDEL', key, conversationId] : ['HSET', key, conversationId, text]);
-        }),
-      breakDedup: ({ tenantId, conversationId }: ConversationPlace) =>
-        raw(async (client, space) => {
-          const key = space.conversation(tenantId, conversationId).dedup(Math.floor(Date.now() / DEDUP_WEEK_MS));
-          const fields = await client.sendCommand<Buffer[]>(['HKEYS', key]);
-          for (const field of fields) await client.sendCommand(['HSET', key, field, 'too short']);
-        }),
-      oddMember: ({ tenantId, conversationId }: ConversationPlace) =>
-        raw((client, space) =>
-          client.sendCommand(['HSET', space.conversation(tenantId, conversationId).members, Buffer.of(0xff), '1 1 1']),
-        ),
-      maintenance: async (): Promise<Opened> => ({
-        messages: backend.store.messages,
-        exclusive: false,
-        ...(await openRedisMaintenance(backend.server.url)),
+export const REDIS: VerifiedStore = onRedis('redis', () => RedisBackend.open());
+
+/** On a Cluster that the caller starts and stops. */
+export function onCluster(cluster: () => Promise<RedisCluster>): VerifiedStore {
+  return onRedis('redis cluster', async () => ClusterBackend.on(await cluster()));
+}
+
+function onRedis(name: string, open: () => Promise<RedisBackend | ClusterBackend>): VerifiedStore {
+  return { name, damageKinds: DAMAGE_KINDS, open: async () => verifiedRedis(await open()) };
+}
+
+function verifiedRedis(backend: RedisBackend | ClusterBackend): VerifiedBackend {
+  const raw = async (use: (client: RawClient, keys: KeySpace) => Promise<unknown>): Promise<void> => {
+    const client = await rawClient(backend.url);
+    await use(client, new KeySpace(COMMIT_PARTITIONS_DEFAULT));
+    client.destroy();
+  };
+  return Object.assign(backend, {
+    breakEntry: (part: 'view' | 'readMark', userId: UserId, conversationId: ConversationId, text: string | undefined) =>
+      raw((client) => {
+        const key = userKeys(TENANT, userId)[part === 'view' ? 'view' : 'read'];
+        return client.sendCommand(text === undefined ? ['HDEL', key, conversationId] : ['HSET', key, conversationId, text]);
       }),
-    });
-  },
-};
+    breakDedup: ({ tenantId, conversationId }: ConversationPlace) =>
+      raw(async (client, space) => {
+        const key = space.conversation(tenantId, conversationId).dedup(Math.floor(Date.now() / DEDUP_WEEK_MS));
+        const fields = await client.sendCommand<Buffer[]>(['HKEYS', key]);
+        for (const field of fields) await client.sendCommand(['HSET', key, field, 'too short']);
+      }),
+    oddMember: ({ tenantId, conversationId }: ConversationPlace) =>
+      raw((client, space) => client.sendCommand(['HSET', space.conversation(tenantId, conversationId).members, Buffer.of(0xff), '1 1 1'])),
+    maintenance: async (): Promise<Opened> => ({
+      messages: backend.store.messages,
+      exclusive: false,
+      ...(await openRedisMaintenance(backend.url)),
+    }),
+  });
+}
