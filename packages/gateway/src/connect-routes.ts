@@ -21,6 +21,7 @@ import type { Dispatcher } from './dispatch.js';
 import { connectErrorOf, qimErrorOf } from './error-map.js';
 import { EMIT } from './frames.js';
 import { methodName } from './method.js';
+import { registerPlainUnary } from './plain-unary.js';
 import { type BodyForm, bodyForm, emptyBody, readRequest } from './request-body.js';
 import type { Subscriptions } from './subscriptions.js';
 
@@ -44,9 +45,18 @@ export interface ConnectDeps {
   readonly verifier: TokenVerifier;
   readonly isSuspended: GatewayOptions['isSuspended'];
   readonly subscriptions: Subscriptions;
+  readonly fastPaths: boolean;
 }
 
 export async function registerConnect(app: FastifyInstance, deps: ConnectDeps): Promise<void> {
+  if (deps.fastPaths)
+    registerPlainUnary(
+      app,
+      deps,
+      servedMethods(deps)
+        .filter((method) => method.methodKind === 'unary')
+        .map(methodName),
+    );
   await app.register(fastifyConnectPlugin, {
     routes: (router) => routes(router, deps),
     // gRPC proper needs HTTP/2, and a port of its own.
@@ -60,14 +70,15 @@ export async function registerConnect(app: FastifyInstance, deps: ConnectDeps): 
 }
 
 function routes(router: ConnectRouter, deps: ConnectDeps): void {
-  for (const service of SERVICES) {
-    for (const method of service.methods) {
-      if (!deps.dispatcher.serves(methodName(method))) continue;
-      if (method === EventService.method.subscribe) router.rpc(EventService.method.subscribe, (_, context) => subscribe(context, deps));
-      else router.rpc(method as DescMethodUnary, (_, context) => unary(method, context, deps));
-    }
+  for (const method of servedMethods(deps)) {
+    if (method === EventService.method.subscribe) router.rpc(EventService.method.subscribe, (_, context) => subscribe(context, deps));
+    else router.rpc(method as DescMethodUnary, (_, context) => unary(method, context, deps));
   }
   for (const [index, handler] of router.handlers.entries()) router.handlers[index] = withOwnBody(handler);
+}
+
+function servedMethods({ dispatcher }: ConnectDeps): readonly DescMethod[] {
+  return SERVICES.flatMap((service) => service.methods).filter((method) => dispatcher.serves(methodName(method)));
 }
 
 /** Leaves the library an empty message to decode, and hands the body itself on to the handler. */

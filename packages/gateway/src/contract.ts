@@ -79,6 +79,8 @@ export interface GatewayOptions {
   /** Origins such as `https://chat.example` whose pages may connect, beside the gateway's own. Default: none. */
   readonly allowedOrigins?: readonly string[];
   readonly limits?: Partial<GatewayLimits>;
+  /** False: no short cuts, all by the plain path; for finding out whether a short cut is at fault. Default true. */
+  readonly fastPaths?: boolean;
 }
 
 /** Tunable ones; defaults are those of proto's consts. */

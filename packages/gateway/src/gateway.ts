@@ -23,7 +23,7 @@ const LIMITS: GatewayLimits = {
 export function createGateway(options: GatewayOptions): Gateway {
   const clock: Clock = { now: options.now, after: options.after ?? nodeTimer };
   const limits = { ...LIMITS, ...options.limits };
-  const { push, verifier, isSuspended, ackDurability, observer, log, devLogin, allowedOrigins = [] } = options;
+  const { push, verifier, isSuspended, ackDurability, observer, log, devLogin, allowedOrigins = [], fastPaths = true } = options;
   const work = new Work();
   const encoder = new EventEncoder();
   const dispatcher = createDispatcher(options, work);
@@ -51,7 +51,7 @@ export function createGateway(options: GatewayOptions): Gateway {
         assert(options.minter !== undefined, 'a login mints tokens');
         registerDevLogin(app, options.minter, allowedOrigins);
       }
-      await registerConnect(app, { dispatcher, verifier, isSuspended, subscriptions });
+      await registerConnect(app, { dispatcher, verifier, isSuspended, subscriptions, fastPaths });
       if (options.pageFolder !== undefined) await registerPage(app, options.pageFolder);
       await app.listen({ host, port });
       const address = app.server.address();

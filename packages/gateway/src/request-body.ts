@@ -2,6 +2,7 @@
  * Bodies of Connect and gRPC-Web requests, read by us rather than by the library: only so does every refusal of what is in
  * them carry our typed detail and the field's name, and only so is nothing decoded before the caller is known.
  */
+import type { Readable } from 'node:stream';
 import type { DescMessage, Message } from '@bufbuild/protobuf';
 import { CLIENT_FRAME_READ_BYTES_MAX, HTTP_BODY_BYTES_MAX, invalidArgument, payloadTooLarge } from '@qim/proto';
 import { decodeBinary, decodeJsonText } from './decode.js';
@@ -43,8 +44,34 @@ export function emptyBody({ json, enveloped }: BodyForm): Uint8Array {
 /** @throws InvalidArgument | PayloadTooLarge (body) */
 export async function readRequest(chunks: AsyncIterable<Uint8Array>, form: BodyForm, input: DescMessage): Promise<Message> {
   const body = await readBounded(chunks);
-  const message = form.enveloped ? withoutEnvelope(body) : body;
-  return form.json ? decodeJsonText(input, message.toString('utf8')) : decodeBinary(input, message);
+  return decodeBody(form.enveloped ? withoutEnvelope(body) : body, form.json, input);
+}
+
+/** @throws InvalidArgument */
+export function decodeBody(message: Buffer, json: boolean, input: DescMessage): Message {
+  return json ? decodeJsonText(input, message.toString('utf8')) : decodeBinary(input, message);
+}
+
+/** The same as what `readRequest` reads, straight from Node's request. @throws PayloadTooLarge (body) */
+export function readBody(request: Readable): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    const take = (chunk: Buffer): void => {
+      bytes += chunk.length;
+      if (bytes <= HTTP_BODY_BYTES_MAX) chunks.push(chunk);
+      if (bytes > CLIENT_FRAME_READ_BYTES_MAX) end();
+    };
+    const end = (): void => {
+      request.off('data', take).off('end', end).off('close', cut);
+      if (bytes > HTTP_BODY_BYTES_MAX) reject(payloadTooLarge('body', HTTP_BODY_BYTES_MAX));
+      else resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks));
+    };
+    const cut = (): void => reject(new Error('the request was cut'));
+    // Then it tells of nothing any more.
+    if (request.destroyed) return cut();
+    request.on('data', take).on('end', end).on('close', cut);
+  });
 }
 
 /**

@@ -16,6 +16,7 @@ import {
   SYSTEM_USER_ID,
   TOKEN_CHARS_MAX,
   utf8Bytes,
+  VERIFIED_TOKENS_MAX,
 } from '@qim/proto';
 import {
   createRemoteJWKSet,
@@ -50,10 +51,17 @@ export interface JwksOptions {
 export function createSecretTokens({ secrets, now }: SecretTokensOptions): TokenVerifier & TokenMinter {
   const [current, ...older] = secrets.filter((secret) => secret !== undefined).map(secretKey);
   assert(current !== undefined, 'there is a secret');
+  const verified = new VerifiedTokens(now);
   return {
-    verify(token) {
+    async verify(token) {
+      const known = verified.get(token);
+      if (known !== undefined) return known;
       const attempts = [current, ...older].map((key) => () => jwtVerify(token, key, verifyOptions(['HS256'], now)));
-      return checked(token, () => firstThatFits(attempts));
+      return checked(
+        token,
+        () => firstThatFits(attempts),
+        (payload, claims) => verified.add(token, payload, claims),
+      );
     },
     async mint({ tenantId, userId, deviceId, admin, ttlSeconds }) {
       const issuedAt = Math.floor(now() / 1000);
@@ -135,10 +143,17 @@ async function payloadByKeySet(verify: (key?: Awaited<ReturnType<RemoteJWKSet>>)
   }
 }
 
-async function checked(token: string, payload: () => Promise<JWTPayload>): Promise<TokenClaims> {
+async function checked(
+  token: string,
+  verify: () => Promise<JWTPayload>,
+  sound: (payload: JWTPayload, claims: TokenClaims) => void = () => {},
+): Promise<TokenClaims> {
   if (token.length > TOKEN_CHARS_MAX) throw unauthenticated();
   try {
-    return claimsOf(await payload());
+    const payload = await verify();
+    const claims = claimsOf(payload);
+    sound(payload, claims);
+    return claims;
   } catch (error) {
     if (error instanceof errors.JWTExpired) throw new QimError('TokenExpired', {}, 'the token has expired');
     // A key server that is down says nothing about the token: the client must not be told to give up.
@@ -169,6 +184,38 @@ function claimsOf(payload: JWTPayload): TokenClaims {
     };
   } catch {
     throw unauthenticated();
+  }
+}
+
+/**
+ * Tokens whose signature was found right by a secret of ours. Secrets do not change while the process runs, so that finding
+ * it right again would only take time. Everything that time changes is looked at anew; a token that says when it begins to
+ * hold is not kept.
+ */
+class VerifiedTokens {
+  readonly #now: () => number;
+  /** Oldest first. */
+  readonly #claims = new Map<string, TokenClaims>();
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  get(token: string): TokenClaims | undefined {
+    const claims = this.#claims.get(token);
+    if (claims === undefined) return undefined;
+    // To the second, as it is when it is verified.
+    if (claims.expiresAtMs / 1000 > Math.floor(this.#now() / 1000)) return claims;
+    this.#claims.delete(token);
+    return undefined;
+  }
+
+  add(token: string, { nbf }: JWTPayload, claims: TokenClaims): void {
+    if (nbf !== undefined) return;
+    this.#claims.set(token, claims);
+    if (this.#claims.size <= VERIFIED_TOKENS_MAX) return;
+    const [oldest] = this.#claims.keys();
+    if (oldest !== undefined) this.#claims.delete(oldest);
   }
 }
 

@@ -162,6 +162,8 @@ export const JWKS_COOLDOWN_MS = 30_000;
 export const JWKS_TIMEOUT_MS = 5_000;
 /** A JWT of ours is some 300 bytes; a foreign one with many claims stays below this. */
 export const TOKEN_CHARS_MAX = 8 * 1024;
+/** Tokens that are kept as verified; about 1 kB each. Past it the oldest are verified again when they come. */
+export const VERIFIED_TOKENS_MAX = 4_096;
 
 export const TOKEN_TTL_SECONDS_DEFAULT = 60 * 60;
 export const TOKEN_TTL_SECONDS_MAX = 30 * 24 * 60 * 60;

@@ -95,6 +95,7 @@ function wireGateway({ config, io, log, metrics, store, ...parts }: Parts, write
     log,
     now: io.now,
     allowedOrigins: config.allowedOrigins ?? [],
+    fastPaths: config.fastPaths,
     limits: {
       helloTimeoutMs: config.helloTimeout,
       pingIntervalMs: config.pingInterval,

@@ -121,7 +121,9 @@ export async function startServer({ store: faulty = (store) => store, options }:
     now: clock.now,
     after: clock.after,
   };
-  const gateway = createGateway({ ...given, ...options?.(given) });
+  // QIM_FAST_PATHS=false runs the suites on the plain paths.
+  const fastPaths = process.env.QIM_FAST_PATHS !== 'false';
+  const gateway = createGateway({ fastPaths, ...given, ...options?.(given) });
   await push.start();
   const { url } = await gateway.listen('127.0.0.1', 0);
   return {
