@@ -28,6 +28,8 @@ export interface VerifiedBackend extends OpenedBackend {
   maintenance(): Promise<Opened>;
   /** Puts text where a user's own entry stands, whatever it is; undefined: takes it away. */
   breakEntry(part: 'view' | 'readMark', userId: UserId, conversationId: ConversationId, text: string | undefined): Promise<void>;
+  /** A profile that is no such text, or a blocked name that is no user id. */
+  breakUser(part: 'profile' | 'blocks', userId: UserId): Promise<void>;
   /** Cuts every de-duplication entry of the conversation short. */
   breakDedup(place: ConversationPlace): Promise<void>;
   /** Puts a member entry under a name that is no user id. */
@@ -68,6 +70,11 @@ function verified(backend: EmbeddedBackend, exclusive: boolean): VerifiedBackend
   return Object.assign(backend, {
     breakEntry: (part: 'view' | 'readMark', userId: UserId, conversationId: ConversationId, text: string | undefined) =>
       write(() => [{ key: new UserKeys(TENANT, userId)[part](conversationId), value: text === undefined ? undefined : Buffer.from(text) }]),
+    breakUser: (part: 'profile' | 'blocks', userId: UserId) => {
+      const keys = new UserKeys(TENANT, userId);
+      const key = part === 'profile' ? keys.profile : Buffer.concat([keys.blockPrefix, Buffer.from('%zz')]);
+      return write(() => [{ key, value: Buffer.from('no such form') }]);
+    },
     breakDedup: (place: ConversationPlace) =>
       write((snapshot) =>
         weeksOf(snapshot)
@@ -112,6 +119,11 @@ function verifiedRedis(backend: RedisBackend | ClusterBackend): VerifiedBackend 
       raw((client) => {
         const key = userKeys(TENANT, userId)[part === 'view' ? 'view' : 'read'];
         return client.sendCommand(text === undefined ? ['HDEL', key, conversationId] : ['HSET', key, conversationId, text]);
+      }),
+    breakUser: (part: 'profile' | 'blocks', userId: UserId) =>
+      raw((client) => {
+        const { profile, blocks } = userKeys(TENANT, userId);
+        return client.sendCommand(part === 'profile' ? ['SET', profile, 'no such form'] : ['SADD', blocks, '']);
       }),
     breakDedup: ({ tenantId, conversationId }: ConversationPlace) =>
       raw(async (client, space) => {

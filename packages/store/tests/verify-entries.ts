@@ -292,6 +292,49 @@ export function entryCases(store: VerifiedStore): void {
     });
   });
 
+  describe(`${store.name}: a pin`, () => {
+    const flags = async () => (await view())?.flags;
+
+    test('of one who is a member and has not hidden the conversation is as it should be', async () => {
+      await subject.plantUser(bob, chat.conversationId, { kind: 'pin', pinnedAtMs: 5 });
+      expect((await verify()).places).toEqual([]);
+      expect(await flags()).toMatchObject({ pinned: true });
+    });
+
+    test('of a hidden conversation, or without a time, goes', async () => {
+      await plantView({ flags: ViewFlag.Hidden, hiddenSeq: seq(3) });
+      await subject.plantUser(bob, chat.conversationId, { kind: 'unlist' }, { kind: 'pin', pinnedAtMs: 5 });
+      await mends('pinWrong/bob');
+      expect(await flags()).toMatchObject({ pinned: false, hidden: true });
+    });
+
+    test('of one who is no member goes, and so does that of no conversation', async () => {
+      const carol = subject.fixture.user('carol');
+      await subject.plantUser(carol, chat.conversationId, { kind: 'pin', pinnedAtMs: 5 });
+      await subject.plantUser(carol, subject.fixture.conversationId(), { kind: 'pin', pinnedAtMs: 6 });
+      await mendsOf(carol, 'pinLeftOver/carol', 'pinLeftOver/carol');
+    });
+  });
+
+  describe(`${store.name}: what is kept of a user beside conversations`, () => {
+    test('that is whole is no finding, and one who has nothing else is looked at', async () => {
+      const dora = subject.fixture.user('dora');
+      const { users } = subject.backend.store;
+      await users.setProfile(TENANT, dora, { displayName: 'Dora', avatarUrl: '' });
+      await users.block(TENANT, dora, bob);
+      await users.suspend(TENANT, dora, undefined, true);
+      expect((await verify({ conversationId: undefined, userId: dora })).places).toEqual([]);
+    });
+
+    test('a profile that is none goes, and so does a blocked name that is no user', async () => {
+      const erik = subject.fixture.user('erik');
+      await subject.backend.breakUser('profile', erik);
+      await subject.backend.breakUser('blocks', erik);
+      await mendsOf(erik, 'profileUnreadable/erik', 'blockLeftOver/erik');
+      expect(await subject.backend.store.users.profiles(TENANT, [erik])).toEqual([undefined]);
+    });
+  });
+
   describe(`${store.name}: a read mark`, () => {
     test('past the newest record is brought back to it, and what comes counts', async () => {
       await subject.backend.store.directory.raiseRead(TENANT, bob, chat.conversationId, seq(90));

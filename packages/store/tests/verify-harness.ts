@@ -46,6 +46,7 @@ export async function verifyOn(maintenance: Maintenance, options: Partial<Verify
     found: (finding: Finding) => found.push(finding),
     mended: (finding: Finding, did: string) => mended.push([placeOf(finding), did]),
     left: (finding: Finding, why: string) => left.push([placeOf(finding), why]),
+    skipped: () => {},
     progress: () => {},
   };
   const { counts, finished } = await verifyStore(maintenance, { ...DEFAULTS, report, ...options });

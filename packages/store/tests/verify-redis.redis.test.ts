@@ -60,17 +60,26 @@ describe('a key of another type', () => {
     expect(await raw.sendCommand(['LRANGE', 'restored', '0', '-1'])).toEqual([Buffer.from('a'), Buffer.from('b')]);
   });
 
-  test.each(['conversations', 'read', 'view'] as const)('of the user: %s is taken away, and the list is made again', async (name) => {
-    const key = userKeys(TENANT, subject.bob)[name];
-    await raw.sendCommand(['DEL', key]);
-    await raw.sendCommand(['SET', key, 'something']);
-    await subject.deliverAll();
-    expect((await subject.verify()).places).toContain('wrongType/bob');
-    expect((await subject.verify({ repair: 'yes' })).left).toEqual([]);
-    expect((await subject.verify()).places).toEqual([]);
-    const { views } = await subject.backend.store.directory.page(TENANT, subject.bob, 10, undefined);
-    expect(views.map(({ conversationId }) => conversationId)).toEqual([chat.conversationId]);
-  });
+  test.each(['conversations', 'read', 'view', 'pins', 'profile', 'blocks'] as const)(
+    'of the user: %s is taken away, and the list is made again',
+    async (name) => {
+      const key = userKeys(TENANT, subject.bob)[name];
+      await raw.sendCommand(['DEL', key]);
+      await raw.sendCommand(name === 'profile' ? ['RPUSH', key, 'something'] : ['SET', key, 'something']);
+      await subject.deliverAll();
+      expect((await subject.verify()).places).toContain('wrongType/bob');
+      expect((await subject.verify({ repair: 'yes' })).left).toEqual([]);
+      expect((await subject.verify()).places).toEqual([]);
+      const { views } = await subject.backend.store.directory.page(TENANT, subject.bob, 10, undefined);
+      expect(views.map(({ conversationId }) => conversationId)).toEqual([chat.conversationId]);
+    },
+  );
+});
+
+test('a key of suspensions of another type is told and left: the user is refused until a person decides', async () => {
+  await raw.sendCommand(['SET', userKeys(TENANT, subject.bob).suspended, 'something']);
+  expect((await subject.verify({ repair: 'yes' })).left).toMatchObject([['wrongType/bob', expect.stringContaining('removed by hand')]]);
+  await expect(subject.backend.store.users.isSuspended(TENANT, subject.bob, undefined)).rejects.toMatchObject({ code: 'StoreUnavailable' });
 });
 
 describe('a name that is none', () => {

@@ -21,7 +21,14 @@ export type ConversationTable =
   | typeof Table.AmendmentOf
   | typeof Table.Reaction
   | typeof QUARANTINE_TABLE;
-export type UserTable = typeof Table.View | typeof Table.List | typeof Table.ListedAt | typeof Table.ReadMark;
+export type UserTable =
+  | typeof Table.View
+  | typeof Table.List
+  | typeof Table.ListedAt
+  | typeof Table.ReadMark
+  | typeof Table.Pin
+  | typeof Table.Block
+  | typeof Table.Suspended;
 
 const COLON = 0x3a;
 
@@ -94,7 +101,7 @@ export function conversationFrom(snapshot: Snapshot, table: string, from: Buffer
   });
 }
 
-export function userFrom(snapshot: Snapshot, table: UserTable, from: Buffer): Step<UserPlace> | undefined {
+export function userFrom(snapshot: Snapshot, table: UserTable | typeof Table.Profile, from: Buffer): Step<UserPlace> | undefined {
   return stepFrom(snapshot, table, from, 2, ({ tenantId, id }) => {
     const userId = userIdFrom(id);
     return userId && { tenantId, userId };

@@ -111,6 +111,10 @@ function userWrites(snapshot: Snapshot, keys: UserKeys, conversationId: Conversa
       return [{ key: keys.readMark(conversationId), value: Buffer.from(String(change.readSeq)) }];
     case 'dropReadMark':
       return [{ key: keys.readMark(conversationId), value: undefined }];
+    case 'pin':
+      return [{ key: keys.pin(conversationId), value: counterValue(change.pinnedAtMs) }];
+    case 'unpin':
+      return [{ key: keys.pin(conversationId), value: undefined }];
   }
 }
 

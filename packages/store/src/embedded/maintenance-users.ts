@@ -1,16 +1,17 @@
 /** The raw reads of one user's entries in an embedded store. */
-import { type ConversationId, LIST_PAGE_SIZE_MAX } from '@qim/proto';
+import { BLOCKED_USERS_MAX, type ConversationId, LIST_PAGE_SIZE_MAX } from '@qim/proto';
+import { parseProfile } from '../users/stored.js';
 import type { UserPlace } from '../verify/finding.js';
 import type { OddUserItem, UserEntry, UserPage, UserScan } from '../verify/scanner.js';
 import type { Environment, Snapshot } from './environment.js';
-import { conversationIdFrom, justAfter, type KeyRange, NUMBER_BYTES, Table, UserKeys } from './keys.js';
+import { conversationIdFrom, everythingUnder, justAfter, type KeyRange, NUMBER_BYTES, Table, UserKeys, userIdFrom } from './keys.js';
 import { restOf, type UserTable, underUser } from './maintenance-keys.js';
 import { slotOf } from './maintenance-scan.js';
 import { counterFrom, textFrom } from './values.js';
 
 /** In this order: an entry is met in the first table that has it. */
-const TABLES = [Table.View, Table.ListedAt, Table.ReadMark] as const;
-const SLOT_TABLES = { [Table.View]: 'view', [Table.ListedAt]: 'list', [Table.ReadMark]: 'readMark' } as const;
+const TABLES = [Table.View, Table.ListedAt, Table.ReadMark, Table.Pin] as const;
+const SLOT_TABLES = { [Table.View]: 'view', [Table.ListedAt]: 'list', [Table.ReadMark]: 'readMark', [Table.Pin]: 'pin' } as const;
 
 export class EmbeddedUserScan implements UserScan {
   readonly place: UserPlace;
@@ -32,6 +33,22 @@ export class EmbeddedUserScan implements UserScan {
       const odd = this.#environment.read((snapshot) => keys.flatMap((key) => this.#doubled(snapshot, key, range)));
       if (odd.length > 0) yield { entries: [], odd };
     }
+    const odd = this.#environment.read((snapshot) => this.#oddOfUser(snapshot));
+    if (odd.length > 0) yield { entries: [], odd };
+  }
+
+  /** A profile that is none, and blocked names that are no users. */
+  #oddOfUser(snapshot: Snapshot): OddUserItem[] {
+    const { profile, blockPrefix } = this.#keys;
+    const value = snapshot.get(profile);
+    const unreadable = value !== undefined && parseProfile(textFrom(value)) === undefined;
+    const names = snapshot.keys(everythingUnder(blockPrefix), BLOCKED_USERS_MAX);
+    return [
+      ...(unreadable ? [{ slot: slotOf('profile', profile), kind: 'unreadable', conversationId: undefined } as const] : []),
+      ...names
+        .filter((key) => userIdFrom(key.subarray(blockPrefix.length)) === undefined)
+        .map((key) => ({ slot: slotOf('blocks', key), kind: 'name', conversationId: undefined }) as const),
+    ];
   }
 
   async entry(conversationId: ConversationId): Promise<UserEntry> {
@@ -48,8 +65,7 @@ export class EmbeddedUserScan implements UserScan {
         continue;
       }
       const own = readEntry(snapshot, this.#keys, conversationId);
-      const met = (table !== Table.View && own.view !== undefined) || (table === Table.ReadMark && own.listed !== undefined);
-      if (!met) entries.push(own);
+      if (!isMetBefore(table, own)) entries.push(own);
     }
     return { entries, odd };
   }
@@ -77,17 +93,25 @@ export class EmbeddedUserScan implements UserScan {
   }
 }
 
+/** In an earlier one of TABLES. */
+function isMetBefore(table: (typeof TABLES)[number], { view, listed, readMark }: UserEntry): boolean {
+  const found = { [Table.View]: view, [Table.ListedAt]: listed, [Table.ReadMark]: readMark, [Table.Pin]: undefined };
+  return TABLES.slice(0, TABLES.indexOf(table)).some((earlier) => found[earlier] !== undefined);
+}
+
 export function readEntry(snapshot: Snapshot, keys: UserKeys, conversationId: ConversationId): UserEntry {
   const view = snapshot.get(keys.view(conversationId));
   const listedAt = snapshot.get(keys.listedAt(conversationId));
   const mark = snapshot.get(keys.readMark(conversationId));
+  const pin = snapshot.get(keys.pin(conversationId));
   return {
     conversationId,
     view: view && textFrom(view),
     listed: listedAt && { at: timeIn(snapshot, keys, conversationId, listedAt) },
     readMark: mark && textFrom(mark),
+    pin: pin && { at: pin.length === NUMBER_BYTES && counterFrom(pin) > 0 ? counterFrom(pin) : undefined },
     wrongKeys: [],
-    guard: JSON.stringify([view, listedAt, mark].map((value) => value?.toString('hex') ?? null)),
+    guard: JSON.stringify([view, listedAt, mark, pin].map((value) => value?.toString('hex') ?? null)),
   };
 }
 

@@ -8,7 +8,6 @@ import {
   type ConversationTable,
   conversationFrom,
   dedupIn,
-  type UserTable,
   underConversation,
   underUser,
   userFrom,
@@ -25,7 +24,16 @@ const PARTS: readonly ConversationTable[] = [
   Table.Reaction,
 ];
 const CONVERSATION_TABLES = [Table.Facts, ...PARTS, Table.Dedup] as const;
-const USER_TABLES: readonly UserTable[] = [Table.View, Table.ListedAt, Table.List, Table.ReadMark];
+const USER_TABLES = [
+  Table.View,
+  Table.ListedAt,
+  Table.List,
+  Table.ReadMark,
+  Table.Pin,
+  Table.Block,
+  Table.Suspended,
+  Table.Profile,
+] as const;
 
 export async function* walkConversations(environment: Environment, filter: WalkFilter): AsyncGenerator<Walk<ConversationPlace>> {
   const total = environment.read((snapshot) => snapshot.count(wholeTable(Table.Facts)));
@@ -46,7 +54,8 @@ export async function* walkConversations(environment: Environment, filter: WalkF
 export async function* walkUsers(environment: Environment, filter: WalkFilter): AsyncGenerator<Walk<UserPlace>> {
   for (const [i, table] of USER_TABLES.entries()) {
     const isNew = (snapshot: Snapshot, user: UserPlace): boolean =>
-      !USER_TABLES.slice(0, i).some((earlier) => snapshot.keys(underUser(earlier, user), 1).length > 0);
+      // A profile is the last, and nothing comes after it.
+      !USER_TABLES.slice(0, i).some((earlier) => earlier !== Table.Profile && snapshot.keys(underUser(earlier, user), 1).length > 0);
     const steps = (snapshot: Snapshot, from: Buffer) => userFrom(snapshot, table, from);
     const wanted = ({ tenantId, userId }: UserPlace): boolean => isWanted(filter, tenantId, userId);
     for (const found of pages(environment, wholeTable(table).start, steps, (snapshot, user) => wanted(user) && isNew(snapshot, user))) {

@@ -16,7 +16,15 @@ const CONVERSATION_NAMES = {
   msgbody: 'body',
   msgdedup: 'dedup',
 } as const;
-const USER_NAMES = { view: 'view', convs: 'list', read: 'readMark' } as const;
+const USER_NAMES = {
+  view: 'view',
+  convs: 'list',
+  read: 'readMark',
+  pins: 'pin',
+  profile: 'profile',
+  blocks: 'blocks',
+  suspended: 'suspended',
+} as const;
 const QUARANTINE = 'msgquarantine';
 
 export interface ConversationKey {

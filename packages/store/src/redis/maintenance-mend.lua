@@ -11,7 +11,7 @@ ARGV
        field     or member; '' for 'type'
        expected  '-' when there must be nothing, else '=' and the value; for 'type' the type
   …  count of writes; for each of them follow
-       command   HSET, HDEL, ZADD, ZREM or DEL
+       command   HSET, HDEL, ZADD, ZREM, SREM or DEL
        key       its number in KEYS
        count     of its arguments, and the arguments
 
@@ -47,7 +47,7 @@ for _ = 1, tonumber(take()) do
   end
 end
 
-local TYPES = { HSET = 'hash', HDEL = 'hash', ZADD = 'zset', ZREM = 'zset' }
+local TYPES = { HSET = 'hash', HDEL = 'hash', ZADD = 'zset', ZREM = 'zset', SREM = 'set' }
 local writes, deleted = {}, {}
 for i = 1, tonumber(take()) do
   local command, key, count = take(), KEYS[tonumber(take())], tonumber(take())

@@ -23,7 +23,7 @@ interface Guard {
 }
 
 interface Write {
-  readonly command: 'HSET' | 'HDEL' | 'ZADD' | 'ZREM' | 'DEL';
+  readonly command: 'HSET' | 'HDEL' | 'ZADD' | 'ZREM' | 'SREM' | 'DEL';
   readonly key: string;
   readonly args: readonly Argument[];
 }
@@ -57,12 +57,13 @@ export class RedisMender implements StoreMender {
     const keys = userKeys(tenantId, userId);
     const writes = changes.flatMap((change) => userWrites(keys, conversationId, change));
     if (guard === undefined || conversationId === undefined) return this.#run([], writes);
-    const [view, score, mark] = valuesIn(guard);
+    const [view, score, mark, pin] = valuesIn(guard);
     return this.#run(
       [
         { kind: 'hash', key: keys.view, field: conversationId, expected: view },
         { kind: 'zset', key: keys.conversations, field: conversationId, expected: score },
         { kind: 'hash', key: keys.read, field: conversationId, expected: mark },
+        { kind: 'zset', key: keys.pins, field: conversationId, expected: pin },
       ],
       writes,
     );
@@ -178,11 +179,11 @@ function placesOf(keys: ConversationKeys, sequence: number): [records: string, b
 
 function removal({ table, key, field }: Slot): Write {
   if (field === undefined) return { command: 'DEL', key, args: [] };
-  return { command: isSorted(table) ? 'ZREM' : 'HDEL', key, args: [field] };
+  return { command: table === 'blocks' ? 'SREM' : isSorted(table) ? 'ZREM' : 'HDEL', key, args: [field] };
 }
 
 function isSorted(table: Slot['table']): boolean {
-  return table === 'index' || table === 'amendment' || table === 'list';
+  return table === 'index' || table === 'amendment' || table === 'list' || table === 'pin';
 }
 
 function userWrites(keys: UserKeys, conversationId: ConversationId | undefined, change: UserChange): Write[] {
@@ -201,5 +202,9 @@ function userWrites(keys: UserKeys, conversationId: ConversationId | undefined, 
       return [{ command: 'HSET', key: keys.read, args: [conversationId, String(change.readSeq)] }];
     case 'dropReadMark':
       return [{ command: 'HDEL', key: keys.read, args: [conversationId] }];
+    case 'pin':
+      return [{ command: 'ZADD', key: keys.pins, args: [String(change.pinnedAtMs), conversationId] }];
+    case 'unpin':
+      return [{ command: 'ZREM', key: keys.pins, args: [conversationId] }];
   }
 }

@@ -127,8 +127,20 @@ export async function* walkUsers({ connection, keys }: WalkDeps, { tenantId, id 
 
 /** How many of the keys are there at which the user is met before this one. */
 function earlierExist(part: UserKey['part'], { tenantId, userId }: UserPlace): Command {
-  const { view, conversations } = userKeys(tenantId, userId);
-  if (part === 'readMark') return ['EXISTS', view, conversations];
+  const keys = userKeys(tenantId, userId);
+  const order: readonly (readonly [UserKey['part'], string])[] = [
+    ['view', keys.view],
+    ['list', keys.conversations],
+    ['readMark', keys.read],
+    ['pin', keys.pins],
+    ['profile', keys.profile],
+    ['blocks', keys.blocks],
+    ['suspended', keys.suspended],
+  ];
+  const earlier = order.slice(
+    0,
+    order.findIndex(([name]) => name === part),
+  );
   // A name that no key has: nothing comes before the view.
-  return ['EXISTS', part === 'list' ? view : ''];
+  return ['EXISTS', ...(earlier.length === 0 ? [''] : earlier.map(([, key]) => key))];
 }

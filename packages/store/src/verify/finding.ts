@@ -49,6 +49,10 @@ export const FINDING_CODES = {
   readMarkUnreadable: 'a read mark cannot be understood',
   readMarkAhead: 'a read mark is past the newest record',
   readMarkLeftOver: 'a read mark names no conversation',
+  pinWrong: 'a pin has no time, or is of a conversation that is hidden',
+  pinLeftOver: 'a pin is of a conversation that the user is not in',
+  profileUnreadable: 'the profile of a user cannot be understood',
+  blockLeftOver: 'a user has blocked what is no user',
   answerDiffers: 'what the service answers is not what the records say',
 } as const;
 

@@ -35,7 +35,9 @@ export type UserChange =
   | { readonly kind: 'listed'; readonly activityAtMs: number }
   | { readonly kind: 'unlist' }
   | { readonly kind: 'readMark'; readonly readSeq: ConversationSeq }
-  | { readonly kind: 'dropReadMark' };
+  | { readonly kind: 'dropReadMark' }
+  | { readonly kind: 'pin'; readonly pinnedAtMs: number }
+  | { readonly kind: 'unpin' };
 
 /** What a step was decided on, and must still hold when it is written. What is appended meanwhile changes none of it. */
 export interface Seen {

@@ -13,12 +13,28 @@ import type { ConversationPlace, UserPlace } from './finding.js';
 
 /** Where one stored thing stands, for the mender alone: it may lie under a name that no code of ours would form. */
 export interface Slot {
-  readonly table: 'index' | 'record' | 'body' | 'member' | 'amendment' | 'reaction' | 'dedup' | 'view' | 'list' | 'readMark' | 'key';
+  readonly table:
+    | 'index'
+    | 'record'
+    | 'body'
+    | 'member'
+    | 'amendment'
+    | 'reaction'
+    | 'dedup'
+    | 'view'
+    | 'list'
+    | 'readMark'
+    | 'pin'
+    | UserKeyName
+    | 'key';
   /** Bytes as Latin-1 text. */
   readonly key: string;
   /** Field or member; undefined: the whole key. */
   readonly field: Buffer | undefined;
 }
+
+/** What is kept of a user beside conversations. */
+export type UserKeyName = 'profile' | 'blocks' | 'suspended';
 
 /** What a page of a walk over the whole store holds. */
 export interface Walk<T> {
@@ -149,6 +165,8 @@ export interface UserEntry {
   /** `at` undefined: no such time. */
   readonly listed: { readonly at: number | undefined } | undefined;
   readonly readMark: string | undefined;
+  /** `at` undefined: no such time. */
+  readonly pin: { readonly at: number | undefined } | undefined;
   /** Whole keys of another type, in which nothing can be read (Redis). */
   readonly wrongKeys: readonly Slot[];
   /** For the mender: it writes only while the entry is this. */
@@ -157,7 +175,8 @@ export interface UserEntry {
 
 export interface OddUserItem {
   readonly slot: Slot;
-  readonly kind: 'name' | 'wrongType' | 'doubled';
+  /** unreadable: of what is a value by itself, as a profile is. */
+  readonly kind: 'name' | 'wrongType' | 'doubled' | 'unreadable';
   /** Where the name can be read. */
   readonly conversationId: ConversationId | undefined;
 }

@@ -30,14 +30,14 @@ export async function checkEntry(context: VerifyContext, user: UserPlace, entry:
   const judge = new EntryJudge(user, entry);
   if (facts.facts === undefined) return member === undefined ? judge.ofNothing() : [];
   const known = { facts: facts.facts, member };
-  const problems = [...judge.ofView(known), ...judge.ofList(known), ...judge.ofReadMark(known)];
+  const problems = [...judge.ofView(known), ...judge.ofList(known), ...judge.ofReadMark(known), ...judge.ofPin(known)];
   const late = problems.some(({ finding }) => LATE.has(finding.code));
   if (!late || !(await isOnItsWay(context.scanner.conversation(place), known.facts))) return problems;
   return problems.filter(({ finding }) => !LATE.has(finding.code));
 }
 
 /** What the outbox brings, and may not have brought yet. */
-const LATE: ReadonlySet<FindingCode> = new Set(['viewLeftOver', 'viewWrong', 'listEntryLeftOver', 'orderBehind']);
+const LATE: ReadonlySet<FindingCode> = new Set(['viewLeftOver', 'viewWrong', 'listEntryLeftOver', 'pinLeftOver', 'orderBehind']);
 
 class EntryJudge {
   readonly #user: UserPlace;
@@ -59,13 +59,14 @@ class EntryJudge {
 
   /** There is no such conversation. */
   ofNothing(): Problem[] {
-    const { view, listed, readMark } = this.#entry;
+    const { view, listed, readMark, pin } = this.#entry;
     const what = 'there is no such conversation';
     return [
       ...(view === undefined || viewIn(this.#entry)?.state === ViewState.Tombstone
         ? []
         : [this.#problem('viewLeftOver', what, 'it was removed', { kind: 'dropView' })]),
       ...(listed === undefined ? [] : [this.#problem('listEntryLeftOver', what, 'it was removed', { kind: 'unlist' })]),
+      ...(pin === undefined ? [] : [this.#problem('pinLeftOver', what, 'it was removed', { kind: 'unpin' })]),
       ...(readMark === undefined ? [] : [this.#problem('readMarkLeftOver', what, 'it was removed', { kind: 'dropReadMark' })]),
     ];
   }
@@ -135,6 +136,17 @@ class EntryJudge {
     const what = `it is ${readSeq}, and the newest record is ${head}`;
     return [this.#problem('readMarkAhead', what, 'it was brought back to the newest record', { kind: 'readMark', readSeq: head })];
   }
+
+  ofPin({ member }: Known): Problem[] {
+    const { pin } = this.#entry;
+    if (pin === undefined) return [];
+    if (member === undefined) return [this.#problem('pinLeftOver', 'the user is not a member', 'it was removed', { kind: 'unpin' })];
+    const view = viewIn(this.#entry);
+    const hidden = view !== undefined && (view.flags & ViewFlag.Hidden) !== 0;
+    if (pin.at !== undefined && !hidden) return [];
+    const what = hidden ? 'the conversation is hidden' : 'its time is none';
+    return [this.#problem('pinWrong', what, 'it was removed', { kind: 'unpin' })];
+  }
 }
 
 const PLACES = ['joinedSeq', 'clearedSeq', 'hiddenSeq', 'memberSeq'] as const;
@@ -159,15 +171,25 @@ export function oddEntry(user: UserPlace, { slot, kind, conversationId }: OddUse
   const what = kind === 'wrongType' ? `the key of the ${slot.table} entries is of another type` : `${nameOf(slot)}: ${ODD_WHAT[kind]}`;
   const finding = { code, ...user, conversationId, conversationSeq: undefined, what };
   const changes = [{ kind: 'remove', slot } as const];
+  if (slot.table === 'suspended') return { finding, mend: undefined, unmended: SUSPENSIONS_UNKNOWN };
   return { finding, mend: { on: 'user', did: 'it was removed', user, conversationId, guard: undefined, changes } };
 }
+
+const SUSPENSIONS_UNKNOWN = 'who was suspended is not known: the user is refused until the key is removed by hand';
 
 const ODD_CODES: Partial<Record<OddUserItem['slot']['table'], FindingCode>> = {
   view: 'viewLeftOver',
   list: 'listEntryWrong',
   readMark: 'readMarkLeftOver',
+  pin: 'pinLeftOver',
+  profile: 'profileUnreadable',
+  blocks: 'blockLeftOver',
 };
-const ODD_WHAT = { name: 'its name is no conversation', doubled: 'the conversation stands in the order more than once' } as const;
+const ODD_WHAT = {
+  name: 'its name is no conversation, or no user',
+  unreadable: 'it is no such value',
+  doubled: 'the conversation stands in the order more than once',
+} as const;
 
 /** Asks the list for these entries, and compares. What the user is no member of is not asked for. */
 export async function compareEntries(context: VerifyContext, user: UserPlace, entries: readonly UserEntry[]): Promise<Problem[]> {

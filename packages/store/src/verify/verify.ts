@@ -230,7 +230,10 @@ class Verification {
       const problems = (await look()).filter(({ finding }) => found.has(findingKey(finding)));
       const mends = problems.flatMap(({ mend }) => (mend?.on === 'user' ? [mend] : []));
       const [first] = mends;
-      if (first === undefined) return;
+      if (first === undefined) {
+        for (const { finding, unmended } of problems) this.#run.left(finding, unmended ?? 'it is not known how');
+        return;
+      }
       if (this.#run.options.repair === 'yes' && !(await this.#applied({ ...first, changes: mends.flatMap(({ changes }) => changes) })))
         continue;
       for (const { finding, mend } of problems) if (mend !== undefined) this.#run.mended(finding, mend.did);

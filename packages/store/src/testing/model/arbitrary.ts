@@ -90,6 +90,7 @@ const COMMANDS: readonly (readonly [number, fc.Arbitrary<Command>])[] = [
   [3, of('clock', { ms: clockSteps })],
   [1, of('restart', { during: maybe(saying) })],
   [2, of('clear', { chat, user, back: fc.nat(10) })],
+  [5, of('flag', { chat, user, flag: fc.constantFrom('pinned', 'muted', 'hidden', 'markedUnread'), on: flag(3).map((off) => !off) })],
   [3, of('retain', { chat, keepNewest: maybe(fc.nat(6)), olderThanBack: maybe(fc.nat(6)) })],
   [
     5,

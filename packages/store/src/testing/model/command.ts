@@ -88,6 +88,13 @@ export type Command =
   | ({ readonly kind: 'leave' } & Changing)
   | ({ readonly kind: 'read' } & Marking)
   | ({ readonly kind: 'clear' } & Marking)
+  | {
+      readonly kind: 'flag';
+      readonly chat: number;
+      readonly user: number;
+      readonly flag: 'pinned' | 'muted' | 'hidden' | 'markedUnread';
+      readonly on: boolean;
+    }
   /** List changes that wait are applied, from the last to the first when `reversed`. */
   | { readonly kind: 'deliver'; readonly reversed: boolean; readonly twice: boolean }
   | { readonly kind: 'skip'; readonly chat: number; readonly count: number }
@@ -164,6 +171,8 @@ export function describe(command: Command): string {
       return `${actor(command.by)} adds ${names(command.users)} to chat ${command.chat}`;
     case 'leave':
       return `${actor(command.by)} takes ${names(command.users)} out of chat ${command.chat}`;
+    case 'flag':
+      return `${name(command.user)} sets ${command.flag} of chat ${command.chat} to ${command.on}`;
     case 'read':
     case 'clear':
       return `${name(command.user)} ${command.kind}s chat ${command.chat} up to ${back(command.back)}`;

@@ -47,6 +47,8 @@ export async function step(world: World, command: Command): Promise<void> {
       return react(world, command);
     case 'amend':
       return amend(world, command);
+    case 'flag':
+      return flag(world, command);
     case 'read':
     case 'clear':
       return raise(world, command);
@@ -144,6 +146,15 @@ async function raise(world: World, { kind, chat, user, back }: Extract<Command, 
       ? directory.raiseRead(tenantId, world.user(user), conversationId, upTo)
       : directory.clear(tenantId, world.user(user), conversationId, upTo),
   );
+}
+
+/** At the head as the model has it: both are told the same. */
+async function flag(world: World, { chat, user, flag: name, on }: Extract<Command, { kind: 'flag' }>): Promise<void> {
+  const [conversationId, userId] = [world.chat(chat), world.user(user)];
+  const { tenantId } = world;
+  const { facts } = await world.model.messages.readConversation(tenantId, conversationId, userId);
+  const head = { conversationSeq: seq(facts?.lastSequence ?? 0), activityAtMs: facts?.lastCommittedAtMs ?? 0 };
+  await world.ask(`the flag ${name}`, ({ directory }) => directory.setFlags(tenantId, userId, conversationId, { [name]: on }, head));
 }
 
 async function skip(world: World, { chat, count }: Extract<Command, { kind: 'skip' }>): Promise<void> {
