@@ -117,6 +117,7 @@ async function readMissed(
   }
   const sequences = reads.sequences(membersFrom(replies[2]));
   const amendments = new AmendmentPage(query, facts, visibility, amendmentsFrom(reads, replies[3]));
+  if (amendments.lacksNewest) throw reads.damage('indexBehindFacts');
   return { facts, sequences, floor: from, visibility, amendments };
 }
 
