@@ -5,7 +5,7 @@
  * A user who comes is announced, and asks to be answered: whoever is online says so. One who stays is announced again every
  * PRESENCE_REFRESH_MS; a device that hears nothing for PRESENCE_EXPIRY_MS takes the user as offline, as when a process
  * dies. One whose last device here is gone for PRESENCE_GRACE_MS asks the other processes for devices of theirs, and is
- * announced as offline when none answers. docs/decisions/0015 has the reasons.
+ * announced as offline when none answers. docs/decisions/0016 has the reasons.
  */
 import {
   isDirectConversationId,
