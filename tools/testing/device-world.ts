@@ -4,7 +4,6 @@ import {
   type ConversationId,
   HistoryVisibility,
   isQimError,
-  type MessageRecord,
   MessageType,
   parseClientMessageId,
   parseConversationSeq,
@@ -12,6 +11,7 @@ import {
   parseTenantId,
   parseUserId,
   RECALL_WINDOW_MS,
+  Role,
   SEQ_ZERO,
   type TenantId,
 } from '@qim/proto';
@@ -21,12 +21,29 @@ import type { Store } from '@qim/store';
 import { createWriter, type Writer } from '@qim/writer';
 import fc from 'fast-check';
 import { uuidv7 } from 'uuidv7';
-import { listAll, SimulatedDevice } from './simulated-device.js';
+import { listAll, type Shown, SimulatedDevice, shownOf } from './simulated-device.js';
 
 const PEOPLE = ['alice', 'bob', 'carol'] as const;
 const HISTORY_PAGE = 50;
+const EMOJI = ['\u{1F44D}', '+1'] as const;
+const ROLES = [Role.Owner, Role.Admin, Role.Member] as const;
+const UNCHANGED = { historyVisibility: undefined, onlyAdminsPost: undefined, readReceipts: undefined };
 
-export type Act = 'send' | 'sendDirect' | 'edit' | 'recall' | 'delete' | 'read' | 'add' | 'remove' | 'leave' | 'resync';
+export type Act =
+  | 'send'
+  | 'sendDirect'
+  | 'edit'
+  | 'recall'
+  | 'delete'
+  | 'react'
+  | 'unreact'
+  | 'read'
+  | 'add'
+  | 'remove'
+  | 'leave'
+  | 'promote'
+  | 'rename'
+  | 'resync';
 
 export interface Deed {
   readonly act: Act;
@@ -55,6 +72,11 @@ export function stories(fates: readonly Fate[]): fc.Arbitrary<Story> {
     'edit',
     'recall',
     'delete',
+    'react',
+    'react',
+    'unreact',
+    'promote',
+    'rename',
     'read',
     'add',
     'remove',
@@ -186,8 +208,8 @@ export class DeviceWorld {
           .map((entry) => {
             // What was seen in an earlier membership may stay with the device; a fresh fetch does not have it.
             const first =
-              histories[byId.findIndex(({ conversationId }) => conversationId === entry.conversationId)]?.[0]?.conversationSeq ?? 0;
-            return { entry, messages: device.messages(entry.conversationId).filter(({ conversationSeq }) => conversationSeq >= first) };
+              histories[byId.findIndex(({ conversationId }) => conversationId === entry.conversationId)]?.[0]?.record.conversationSeq ?? 0;
+            return { entry, messages: device.messages(entry.conversationId).filter(({ record }) => record.conversationSeq >= first) };
           });
         return { who: device.userId, shown, fresh };
       }),
@@ -203,12 +225,12 @@ export class DeviceWorld {
     return { tenantId: this.#tenantId, userId, deviceId: parseDeviceId('phone'), admin: false };
   }
 
-  async #history(caller: Caller, conversationId: ConversationId): Promise<readonly MessageRecord[]> {
-    const all: MessageRecord[] = [];
+  async #history(caller: Caller, conversationId: ConversationId): Promise<readonly Shown[]> {
+    const all: Shown[] = [];
     for (let hasMore = true; hasMore; ) {
-      const position = { after: all.at(-1)?.conversationSeq ?? SEQ_ZERO };
+      const position = { after: all.at(-1)?.record.conversationSeq ?? SEQ_ZERO };
       const page = await this.#session.readHistory(caller, { conversationId, position, limit: HISTORY_PAGE });
-      all.push(...page.messages.map(({ record }) => record));
+      all.push(...page.messages.map(shownOf));
       hasMore = page.hasMore;
     }
     return all;
@@ -233,13 +255,20 @@ export class DeviceWorld {
       case 'sendDirect':
         return this.#send(caller, { toUserId: this.#caller(by + 1).userId });
       case 'read': {
-        const head = (await this.#history(caller, group)).at(-1)?.conversationSeq ?? SEQ_ZERO;
+        const head = (await this.#history(caller, group)).at(-1)?.record.conversationSeq ?? SEQ_ZERO;
         return this.#session.markRead(caller, group, parseConversationSeq(Math.max(0, head - at)));
       }
       case 'edit':
       case 'recall':
       case 'delete':
         return this.#amend(act, caller, group, at);
+      case 'react':
+      case 'unreact':
+        return this.#react(act === 'react', caller, group, at);
+      case 'promote':
+        return this.#writer.setRole(caller, group, other, ROLES[by % ROLES.length] ?? Role.Member);
+      case 'rename':
+        return this.#writer.updateConversation(caller, { conversationId: group, title: `room ${at}`, settings: UNCHANGED });
       case 'add':
         return this.#writer.addMembers(caller, group, [other]);
       case 'remove':
@@ -264,8 +293,18 @@ export class DeviceWorld {
     });
   }
 
+  async #react(on: boolean, caller: Caller, conversationId: ConversationId, back: number): Promise<unknown> {
+    const said = (await this.#history(caller, conversationId)).filter(({ record }) => record.type !== MessageType.Control);
+    const target = said.at(-1 - back)?.record;
+    if (target === undefined) return undefined;
+    const { conversationSeq, messageId } = target;
+    const emoji = EMOJI[back % EMOJI.length] ?? '';
+    return this.#writer.setReaction(caller, { conversationId, conversationSeq, messageId, emoji, on });
+  }
+
   async #amend(act: 'edit' | 'recall' | 'delete', caller: Caller, conversationId: ConversationId, back: number): Promise<unknown> {
-    const own = (await this.#history(caller, conversationId)).filter((record) => record.sender.userId === caller.userId);
+    const all = (await this.#history(caller, conversationId)).map(({ record }) => record);
+    const own = all.filter((record) => record.sender.userId === caller.userId);
     const target = own.filter(({ type }) => type !== MessageType.Control).at(-1 - back);
     if (target === undefined) return undefined;
     const { conversationSeq, messageId } = target;

@@ -8,7 +8,6 @@ import {
   type ConversationSeq,
   isQimError,
   type Message,
-  type MessageRecord,
   parseConversationSeq,
   parseDeviceId,
   SEQ_ZERO,
@@ -23,7 +22,20 @@ interface Held {
   /** What there is up to here is held. */
   covered: ConversationSeq;
   cursor: number;
-  readonly messages: Map<ConversationSeq, MessageRecord>;
+  readonly messages: Map<ConversationSeq, Shown>;
+}
+
+/** A message as a device shows it. */
+export type Shown = Pick<Message, 'record' | 'reactions'>;
+
+export function shownOf({ record, reactions }: Message): Shown {
+  return { record, reactions };
+}
+
+/** Which of two states of one message is the later. */
+function isLater(one: Shown, other: Shown): boolean {
+  if (one.record.revision !== other.record.revision) return one.record.revision > other.record.revision;
+  return (one.reactions?.revision ?? 0) > (other.reactions?.revision ?? 0);
 }
 
 /** Small, so that a catch-up has pages. */
@@ -53,9 +65,9 @@ export class SimulatedDevice implements EventSink {
   }
 
   /** Ascending. */
-  messages(conversationId: ConversationId): readonly MessageRecord[] {
-    const records = [...(this.#held.get(conversationId)?.messages.values() ?? [])];
-    return records.sort((a, b) => a.conversationSeq - b.conversationSeq);
+  messages(conversationId: ConversationId): readonly Shown[] {
+    const messages = [...(this.#held.get(conversationId)?.messages.values() ?? [])];
+    return messages.sort((a, b) => a.record.conversationSeq - b.record.conversationSeq);
   }
 
   deliver(event: PushEvent): void {
@@ -88,15 +100,16 @@ export class SimulatedDevice implements EventSink {
   }
 
   /** False: something lies between, or what is held is of another epoch; only the server knows. */
-  #apply({ record, epoch }: Message): boolean {
+  #apply(message: Message): boolean {
+    const { record, epoch } = message;
     const held = this.#held.get(record.conversationId);
     if (held === undefined || held.epoch !== epoch) return held === undefined;
     const { conversationSeq } = record;
     if (conversationSeq > held.covered + 1) return false;
     const before = held.messages.get(conversationSeq);
     if (conversationSeq > held.covered) held.covered = conversationSeq;
-    else if (before === undefined || before.revision >= record.revision) return true;
-    held.messages.set(conversationSeq, record);
+    else if (before === undefined || !isLater(message, before)) return true;
+    held.messages.set(conversationSeq, shownOf(message));
     return true;
   }
 
@@ -143,10 +156,10 @@ export class SimulatedDevice implements EventSink {
     const asked = { conversationId, epoch: held.epoch, after: held.covered, amendmentCursor: held.cursor, limit: CATCH_UP_LIMIT };
     const page = await this.#session.catchUp(this.caller, asked);
     if (page.reset) throw new Error('nothing was lost: there is no reason to begin anew');
-    for (const { record } of page.messages) held.messages.set(record.conversationSeq, record);
-    for (const { record } of page.amended) {
-      const before = held.messages.get(record.conversationSeq);
-      if (before === undefined || before.revision < record.revision) held.messages.set(record.conversationSeq, record);
+    for (const message of page.messages) held.messages.set(message.record.conversationSeq, shownOf(message));
+    for (const message of page.amended) {
+      const before = held.messages.get(message.record.conversationSeq);
+      if (before === undefined || isLater(message, before)) held.messages.set(message.record.conversationSeq, shownOf(message));
     }
     held.epoch = page.epoch;
     held.covered = parseConversationSeq(Math.max(held.covered, page.nextAfter));

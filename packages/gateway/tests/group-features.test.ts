@@ -54,7 +54,7 @@ describe('a reaction', () => {
     const missed = { conversationId, epoch: '1', afterSeq: ref.conversationSeq, amendmentCursor: '0' };
     const caughtUp = await call(server.url, 'SessionService/CatchUp', alice, missed);
     expect(caughtUp.body).toMatchObject({ messages: [], amended: [message], nextAmendmentCursor: '1' });
-    socket.close();
+    await socket.close();
   });
 
   it('leaves the list as it was, and is gone with the content', async () => {
@@ -143,7 +143,7 @@ describe('a group', () => {
     expect((await eventOf(socket, 'messageCommitted', control('CONTROL_KIND_TITLE'))).message.control).toMatchObject({ title });
     expect((await eventOf(socket, 'messageCommitted', control('CONTROL_KIND_SETTINGS'))).message.control).toMatchObject({ settings });
     await eventOf(socket, 'conversationChanged');
-    socket.close();
+    await socket.close();
   });
 
   it('keeps an owner', async () => {

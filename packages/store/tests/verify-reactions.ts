@@ -33,7 +33,7 @@ export function reactionCases(store: VerifiedStore): void {
     return repaired;
   }
   /** Of the message at `of`, as they are stored. */
-  const valueOf = async (of: number): Promise<Uint8Array> => {
+  const valueAt = async (of: number): Promise<Uint8Array> => {
     const { messageId } = await chat.record(of);
     return encodeReactions(messageId, { revision: 1, kinds: [{ emoji: UP, userIds: [subject.bob] }] });
   };
@@ -52,7 +52,7 @@ export function reactionCases(store: VerifiedStore): void {
     test('that are damaged are put aside, and devices begin anew', async () => {
       await react(3);
       const { epoch } = await subject.facts(chat);
-      const value = await valueOf(3);
+      const value = await valueAt(3);
       value[value.length - 1] = (value[value.length - 1] ?? 0) ^ 1;
       await plant(3, value);
       const { mended } = await mends('reactionsUnreadable@3');
@@ -66,13 +66,13 @@ export function reactionCases(store: VerifiedStore): void {
 
     test('of another message are no reactions of this one', async () => {
       await react(3);
-      await plant(3, await valueOf(2));
+      await plant(3, await valueAt(2));
       await mends('reactionsUnreadable@3');
     });
 
     test('of a newer qim are left as they are, until the operator says that there is none', async () => {
       await react(3);
-      await plant(3, Uint8Array.of(2, 0xfd, ...(await valueOf(3)).subarray(2)));
+      await plant(3, Uint8Array.of(2, 0xfd, ...(await valueAt(3)).subarray(2)));
       expect((await verify({ repair: 'yes' })).left.map(([place]) => place)).toEqual(['unsupportedVersion@3']);
       const repaired = await verify({ repair: 'yes', newerIsDamage: true });
       expect(repaired.left).toEqual([]);
@@ -82,7 +82,7 @@ export function reactionCases(store: VerifiedStore): void {
       ['no record', 9, false],
       ['an erased one', 2, true],
     ] as const)('beside %s are left over, and nobody need begin anew', async (_, at, recalled) => {
-      const value = await valueOf(2);
+      const value = await valueAt(2);
       if (recalled) await chat.recall(2);
       await plant(at, value);
       const { epoch } = await subject.facts(chat);

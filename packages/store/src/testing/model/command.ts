@@ -128,6 +128,13 @@ function saying({ chat, by, type, what, bytes, mentions, mentionsAll, replyBack 
   return `${actor(by)} says in chat ${chat}: ${what} of ${bytes} bytes, type ${type}${mentioning}${reply}`;
 }
 
+function configuring(command: Extract<Command, { kind: 'configure' }>): string {
+  const { by, chat, title, onlyAdminsPost, showsPast, readReceipts, stale } = command;
+  const traits = [onlyAdminsPost && 'admins post', showsPast && 'shows its past', readReceipts && 'receipts', stale && 'by others before'];
+  const to = title === undefined ? `its settings: ${traits.filter(Boolean).join(', ') || 'none'}` : `its title: ${title}`;
+  return `${actor(by)} gives chat ${chat} ${to}`;
+}
+
 /** One line. */
 export function describe(command: Command): string {
   switch (command.kind) {
@@ -156,17 +163,8 @@ export function describe(command: Command): string {
     }
     case 'role':
       return `${actor(command.by)} gives ${name(command.user)} the role ${command.role} in chat ${command.chat}`;
-    case 'configure': {
-      const { title, onlyAdminsPost, showsPast, readReceipts, stale } = command;
-      const traits = [
-        onlyAdminsPost && 'admins post',
-        showsPast && 'shows its past',
-        readReceipts && 'receipts',
-        stale && 'by others before',
-      ];
-      const to = title === undefined ? `its settings: ${traits.filter(Boolean).join(', ') || 'none'}` : `its title: ${title}`;
-      return `${actor(command.by)} gives chat ${command.chat} ${to}`;
-    }
+    case 'configure':
+      return configuring(command);
     case 'join':
       return `${actor(command.by)} adds ${names(command.users)} to chat ${command.chat}`;
     case 'leave':
