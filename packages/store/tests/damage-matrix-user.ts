@@ -106,4 +106,36 @@ export const USER_KINDS: readonly UserKind[] = [
       expect(await listed(stage, scene)).toBeUndefined();
     },
   },
+  {
+    what: 'pin left over after leaving',
+    unnoticed: 'the tombstone says that the user left, and decides',
+    async run(stage, scene) {
+      const { tenantId, conversationId } = scene.chat;
+      await stage.fixture.store.directory.leave(tenantId, conversationId, [stage.bob], seq(9));
+      await stage.tamper.setPin(scene.chat, stage.bob, 5);
+      expect(await listed(stage, scene)).toBeUndefined();
+      await stage.tamper.setPin(scene.chat, stage.bob, undefined);
+    },
+  },
+  {
+    what: 'pin lost',
+    unnoticed: 'the conversation stands where its activity puts it, with the same numbers',
+    async run(stage, scene) {
+      const { tenantId, conversationId } = scene.chat;
+      const head = { conversationSeq: seq(7), activityAtMs: 1 };
+      await stage.fixture.store.directory.setFlags(tenantId, stage.bob, conversationId, { pinned: true }, head);
+      await stage.tamper.setPin(scene.chat, stage.bob, undefined);
+      await shownWhole(stage, scene);
+    },
+  },
+  {
+    what: 'profile unreadable',
+    unnoticed: 'it counts as none: a name is no truth of the history',
+    async run(stage, scene) {
+      await stage.tamper.setProfile(scene.chat, stage.bob, 'no such form');
+      expect(await stage.fixture.store.users.profiles(scene.chat.tenantId, [stage.bob])).toEqual([undefined]);
+      await shownWhole(stage, scene);
+      await stage.tamper.setProfile(scene.chat, stage.bob, undefined);
+    },
+  },
 ];

@@ -36,6 +36,8 @@ export interface Tamper {
   setReadMark(place: Place, userId: UserId, text: string | undefined): Promise<void>;
   setView(place: Place, userId: UserId, text: string | undefined): Promise<void>;
   setListed(place: Place, userId: UserId, listed: boolean): Promise<void>;
+  setPin(place: Place, userId: UserId, pinnedAtMs: number | undefined): Promise<void>;
+  setProfile(place: Place, userId: UserId, text: string | undefined): Promise<void>;
   /** What only this backend has, each with what it is. */
   readonly own: readonly OwnDamage[];
   close(): Promise<void>;
@@ -79,6 +81,8 @@ export async function tamperEmbedded(folder: string, nowMs: () => number): Promi
     setReactions: (place, seq, bytes) => put(keys(place).reactions(seq), bytes),
     setReadMark: (place, userId, text) => put(user(place, userId).readMark(place.conversationId), textOr(text)),
     setView: (place, userId, text) => put(user(place, userId).view(place.conversationId), textOr(text)),
+    setPin: (place, userId, at) => put(user(place, userId).pin(place.conversationId), at === undefined ? undefined : counterValue(at)),
+    setProfile: (place, userId, text) => put(user(place, userId).profile, textOr(text)),
     async setListed(place, userId, listed) {
       const own = user(place, userId);
       const at = get(own.listedAt(place.conversationId));
@@ -143,6 +147,15 @@ export async function tamperRedis(url: string, nowMs: () => Promise<number>): Pr
     setReactions: (place, seq, bytes) => field(keys(place).reactions, String(seq), bytes),
     setReadMark: (place, userId, text) => field(user(place, userId).read, place.conversationId, text),
     setView: (place, userId, text) => field(user(place, userId).view, place.conversationId, text),
+    async setPin(place, userId, at) {
+      const { pins } = user(place, userId);
+      if (at === undefined) await raw.sendCommand(['ZREM', pins, place.conversationId]);
+      else await raw.sendCommand(['ZADD', pins, String(at), place.conversationId]);
+    },
+    async setProfile(place, userId, text) {
+      const { profile } = user(place, userId);
+      await raw.sendCommand(text === undefined ? ['DEL', profile] : ['SET', profile, text]);
+    },
     async setListed(place, userId, listed) {
       const { conversations } = user(place, userId);
       if (listed) await raw.sendCommand(['ZADD', conversations, String(await nowMs()), place.conversationId]);
