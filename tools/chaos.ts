@@ -1,6 +1,6 @@
 /**
- * `npm run chaos -- [--minutes N] [--seed S] [--store embedded|redis] [--servers N]`: real processes that die, hang and
- * lose their links under load (both stores, one after the other, unless one is named). Prints the seed, the faults by kind,
+ * `npm run chaos -- [--minutes N] [--seed S] [--store embedded|redis|cluster] [--servers N]`: real processes that die, hang and
+ * lose their links under load (all stores, one after the other, unless one is named). Prints the seed, the faults by kind,
  * and what was acknowledged, lost, doubled and diverged. Exit code 0: nothing was; 1: something was; 2: it could not run.
  */
 import { randomInt } from 'node:crypto';
@@ -19,7 +19,7 @@ function readArguments(args: readonly string[]) {
   if (!Number.isInteger(seed) || seed < 0 || seed >= SEEDS) throw new Error('--seed is an integer, as an earlier run printed it');
   const stores = STORE_NAMES.filter((name) => values.store === undefined || name === values.store);
   if (stores.length === 0) throw new Error(`--store is ${STORE_NAMES.join(' or ')}`);
-  const servers = Number(values.servers ?? '1');
+  const servers = Number(values.servers ?? '2');
   if (!Number.isInteger(servers) || servers < 1 || servers > SERVERS_MAX) throw new Error(`--servers is 1 to ${SERVERS_MAX}`);
   return { minutes, seed, stores, servers };
 }

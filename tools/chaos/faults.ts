@@ -1,5 +1,6 @@
 /** How each kind of fault is done, and undone. */
 import { execFile } from 'node:child_process';
+import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { rawRedis } from '../../packages/store/src/testing/raw-redis.js';
 import type { RedisServer } from '../../packages/store/src/testing/redis-server.js';
@@ -18,6 +19,8 @@ interface Target {
   readonly dice: number;
 }
 
+const REPLACED_WITHIN_MS = 60_000;
+const LOOK_MS = 50;
 const SLOW: Condition = { kind: 'slow', latencyMs: 80, jitterMs: 120, bytesPerSecond: 200_000 };
 /** Leases of another process look long over, and a week's end is never far. */
 const CLOCK_JUMPS_MS = [-20 * 60_000, -5_000, 30_000, 20 * 60_000, 2 * 24 * 60 * 60_000] as const;
@@ -53,17 +56,12 @@ export const FAULTS: Readonly<Record<FaultKind, Inject>> = {
     await server.end('SIGTERM');
     return () => server.start();
   },
-  async redisKilled({ world }) {
-    const redis = redisOf(world);
-    await redis.kill();
-    return () => redis.restart();
-  },
-  redisStopped({ world }) {
-    const redis = redisOf(world);
-    redis.pause();
-    return () => redis.resume();
-  },
-  storeFull: ({ world, server }) => (world.redis === undefined ? fileFull(server) : memoryFull(world.redis)),
+  redisKilled: ({ world, dice }) => redisKilled(one(world.primaries, dice)),
+  redisStopped: ({ world, dice }) => redisStopped(one(world.primaries, dice)),
+  replicaKilled: ({ world, dice }) => redisKilled(one(world.replicas, dice)),
+  replicaStopped: ({ world, dice }) => redisStopped(one(world.replicas, dice)),
+  primaryReplaced: ({ world, dice }) => primaryReplaced(one(pairs(world), dice)),
+  storeFull: ({ world, server, dice }) => (world.primaries.length === 0 ? fileFull(server) : memoryFull(one(nodes(world), dice))),
   clockJump({ world, dice }) {
     const offsetMs = CLOCK_JUMPS_MS[dice % CLOCK_JUMPS_MS.length] ?? 0;
     for (const server of world.servers) server.setClock(offsetMs);
@@ -131,7 +129,55 @@ function back({ back: proxy }: ServerProcess): FaultProxy {
   return proxy;
 }
 
-function redisOf({ redis }: World): RedisServer {
-  if (redis === undefined) throw new Error('there is no Redis');
-  return redis;
+async function redisKilled(node: RedisServer): Promise<Undo> {
+  await node.kill();
+  return () => node.restart();
+}
+
+function redisStopped(node: RedisServer): Undo {
+  node.pause();
+  return () => node.resume();
+}
+
+/** Whichever of the two is the primary now is dead until the other one is. */
+async function primaryReplaced([first, second]: readonly [RedisServer, RedisServer]): Promise<Undo> {
+  const [primary, replica] = (await isPrimary(first)) ? [first, second] : [second, first];
+  await followed(primary);
+  await primary.kill();
+  const endsAt = performance.now() + REPLACED_WITHIN_MS;
+  while (!(await isPrimary(replica))) {
+    if (performance.now() > endsAt) throw new Error('the replica did not take over');
+    await pause(LOOK_MS);
+  }
+  return () => primary.restart();
+}
+
+/** Only a replica that follows may take over. */
+async function followed(primary: RedisServer): Promise<void> {
+  const endsAt = performance.now() + REPLACED_WITHIN_MS;
+  while (!/^slave0:.*state=online/m.test(await rawRedis(primary.port, 'INFO', 'replication'))) {
+    if (performance.now() > endsAt) throw new Error('no replica follows');
+    await pause(LOOK_MS);
+  }
+}
+
+async function isPrimary(node: RedisServer): Promise<boolean> {
+  return (await rawRedis(node.port, 'INFO', 'replication')).includes('role:master');
+}
+
+function nodes({ primaries, replicas }: World): readonly RedisServer[] {
+  return [...primaries, ...replicas];
+}
+
+function pairs({ primaries, replicas }: World): readonly (readonly [RedisServer, RedisServer])[] {
+  return primaries.flatMap((primary, i) => {
+    const replica = replicas[i];
+    return replica === undefined ? [] : [[primary, replica] as const];
+  });
+}
+
+function one<T>(choices: readonly T[], dice: number): T {
+  const chosen = choices[dice % choices.length];
+  if (chosen === undefined) throw new Error('this store has none of them');
+  return chosen;
 }

@@ -45,6 +45,10 @@ export async function runChaos(options: ChaosOptions): Promise<boolean> {
     const verdict = judge(load.intentions, await readersOf(world, load));
     print(`once all was sound: everything answered after ${seconds(answeredMs)} s, every device right after ${seconds(convergedMs)} s`);
     return report(print, { load, counts, verdict, unconverged, memory: memory.end() });
+  } catch (error) {
+    for (const { user, name, client } of load.devices) print(`${user}'s ${name}: ${JSON.stringify(client.connection.snapshot())}`);
+    for (const server of world.servers) print(`${server.name}: ${server.pid === undefined ? 'is gone' : 'runs'}; ${server.lastWords}`);
+    throw error;
   } finally {
     clearInterval(retrying);
     load.close();

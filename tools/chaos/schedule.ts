@@ -1,26 +1,21 @@
 /** Which fault when, for how long and where: all of it follows from the seed. */
 import { seededRandom } from '../../packages/store/src/testing/random.js';
 
-export const STORE_NAMES = ['embedded', 'redis'] as const;
+export const STORE_NAMES = ['embedded', 'redis', 'cluster'] as const;
 export type StoreName = (typeof STORE_NAMES)[number];
 
 /** Between clients and a server. */
 const LINK = ['linkSlow', 'linkBlackHole', 'linkReset', 'linkServerGone', 'linkClientGone', 'linkCut', 'linkRefused'] as const;
 const SERVER = ['serverKilled', 'serverStopped', 'serverRestarted', 'storeFull', 'clockJump'] as const;
-/** Between a server and Redis, and Redis itself. */
-const REDIS = [
-  'storeSlow',
-  'storeBlackHole',
-  'storeReset',
-  'storeServerGone',
-  'storeClientGone',
-  'storeCut',
-  'redisKilled',
-  'redisStopped',
-] as const;
+/** Between a server and one Redis; the nodes of a Cluster are reached at the addresses that they name themselves. */
+const STORE_LINK = ['storeSlow', 'storeBlackHole', 'storeReset', 'storeServerGone', 'storeClientGone', 'storeCut'] as const;
+/** A primary. */
+const REDIS = ['redisKilled', 'redisStopped'] as const;
+/** primaryReplaced: one that is dead until its replica has taken its place. */
+const REPLICA = ['replicaKilled', 'replicaStopped', 'primaryReplaced'] as const;
 const SEVERAL = ['pushOwnerKilled'] as const;
 
-export type FaultKind = (typeof LINK)[number] | (typeof SERVER)[number] | (typeof REDIS)[number] | (typeof SEVERAL)[number];
+export type FaultKind = (typeof LINK | typeof SERVER | typeof STORE_LINK | typeof REDIS | typeof REPLICA | typeof SEVERAL)[number];
 
 export interface Fault {
   readonly kind: FaultKind;
@@ -44,7 +39,8 @@ const GAP_MS = { min: 100, spread: 900 } as const;
 const HOLD_MS = { min: 200, spread: 1_600 } as const;
 
 export function kindsFor(store: StoreName, servers: number): readonly FaultKind[] {
-  return [...LINK, ...SERVER, ...(store === 'embedded' ? [] : REDIS), ...(servers > 1 ? SEVERAL : [])];
+  const ofStore = { embedded: [], redis: [...STORE_LINK, ...REDIS], cluster: [...REDIS, ...REPLICA] } as const;
+  return [...LINK, ...SERVER, ...ofStore[store], ...(servers > 1 ? SEVERAL : [])];
 }
 
 /**

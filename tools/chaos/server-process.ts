@@ -61,6 +61,10 @@ export class ServerProcess {
     const child = this.#child;
     return child !== undefined && child.exitCode === null && child.signalCode === null ? child.pid : undefined;
   }
+  /** The last lines on its standard error. */
+  get lastWords(): string {
+    return this.#lastWords.join('\n');
+  }
   /** By way of the proxy. */
   get url(): string {
     return `http://127.0.0.1:${this.front.port}`;

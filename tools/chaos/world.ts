@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { LEGACY_TENANT_ID, parseDeviceId, parseUserId } from '@qim/proto';
 import { createSecretTokens } from '@qim/server';
+import { startRedisCluster } from '../../packages/store/src/testing/redis-cluster.js';
 import { type RedisServer, startRedis } from '../../packages/store/src/testing/redis-server.js';
 import { FaultProxy } from '../testing/fault-proxy.js';
 import type { StoreName } from './schedule.js';
@@ -12,32 +13,50 @@ import { ServerProcess } from './server-process.js';
 
 /** Tokens outlive every jump of the clock. */
 const TOKEN_SECONDS = 7 * 24 * 60 * 60;
+/** A primary of the Cluster that is silent for that long is replaced. */
+const NODE_TIMEOUT_MS = 3_000;
 
 export interface World {
   readonly store: StoreName;
   readonly servers: readonly ServerProcess[];
-  /** Undefined on the embedded store. */
-  readonly redis: RedisServer | undefined;
+  /** None on the embedded store. */
+  readonly primaries: readonly RedisServer[];
+  /** Of the Cluster: the i-th primary's, as they were at first. */
+  readonly replicas: readonly RedisServer[];
   token(user: string, device: string): Promise<string>;
   /** Everything is sound again: links, clocks, processes. */
   heal(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** An acknowledgement must outlive a kill: Redis flushes each write. */
+interface Nodes {
+  readonly url: string;
+  readonly primaries: readonly RedisServer[];
+  readonly replicas: readonly RedisServer[];
+  stop(): Promise<void>;
+}
+
+/** An acknowledgement must outlive a kill: Redis flushes each write, and a Cluster's replica has it too. */
+async function startNodes(store: StoreName): Promise<Nodes | undefined> {
+  if (store === 'embedded') return undefined;
+  if (store === 'cluster') return startRedisCluster({ appendonly: 'always', nodeTimeoutMs: NODE_TIMEOUT_MS });
+  const redis = await startRedis({ appendonly: 'always' });
+  return { url: redis.url, primaries: [redis], replicas: [], stop: () => redis.stop() };
+}
+
 export async function openWorld(store: StoreName, serverCount: number): Promise<World> {
   const folder = await mkdtemp(join(tmpdir(), 'qim-chaos-'));
-  const redis = store === 'redis' ? await startRedis({ appendonly: 'always' }) : undefined;
+  const nodes = await startNodes(store);
   const secret = randomBytes(32).toString('hex');
   await writeFile(join(folder, 'secret'), `${secret}\n`, { mode: 0o600 });
   const servers: ServerProcess[] = [];
   const close = async (): Promise<void> => {
     await Promise.all(servers.map((server) => server.close()));
-    await redis?.stop();
+    await nodes?.stop();
     await rm(folder, { recursive: true, force: true });
   };
   try {
-    for (let i = 0; i < serverCount; i += 1) servers.push(await startServer(`server ${i}`, folder, redis));
+    for (let i = 0; i < serverCount; i += 1) servers.push(await startServer(`server ${i}`, folder, store, nodes));
   } catch (error) {
     await close();
     throw error;
@@ -46,7 +65,8 @@ export async function openWorld(store: StoreName, serverCount: number): Promise<
   return {
     store,
     servers,
-    redis,
+    primaries: nodes?.primaries ?? [],
+    replicas: nodes?.replicas ?? [],
     close,
     async token(user, device) {
       const claims = { tenantId: LEGACY_TENANT_ID, userId: parseUserId(user), deviceId: parseDeviceId(device), admin: false };
@@ -64,10 +84,13 @@ export async function openWorld(store: StoreName, serverCount: number): Promise<
   };
 }
 
-async function startServer(name: string, folder: string, redis: RedisServer | undefined): Promise<ServerProcess> {
+async function startServer(name: string, folder: string, store: StoreName, nodes: Nodes | undefined): Promise<ServerProcess> {
+  const redis = store === 'redis' ? nodes?.primaries[0] : undefined;
   const back = redis === undefined ? undefined : await FaultProxy.open({ port: redis.port });
+  const url = back === undefined ? nodes?.url : `redis://127.0.0.1:${back.port}`;
   const flags = {
-    store: back === undefined ? 'embedded' : `redis://127.0.0.1:${back.port}`,
+    store: url ?? 'embedded',
+    ackReplicas: store === 'cluster' ? '1' : '0',
     data: join(folder, 'data'),
     jwtSecretFile: join(folder, 'secret'),
     logLevel: 'warn',

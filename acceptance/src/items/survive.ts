@@ -15,52 +15,60 @@ const SENDERS = 3;
 const RETIRED = 'hist:';
 const GARBAGE = 'neither-a-list-nor-a-number';
 
-/** What each life of the redis-server was asked to do with keys of the old system. */
+/** What each life of each redis-server was asked to do with keys of the old system. */
 class RetiredKeys {
-  readonly #redis: RedisServer;
+  readonly #nodes: readonly RedisServer[];
   readonly #keys: readonly string[];
-  #log: CommandLog | undefined;
+  readonly #logs = new Map<RedisServer, CommandLog>();
   #commands = 0;
 
-  constructor(redis: RedisServer, conversationIds: readonly string[]) {
-    this.#redis = redis;
+  constructor(nodes: readonly RedisServer[], conversationIds: readonly string[]) {
+    this.#nodes = nodes;
     this.#keys = conversationIds.map((id) => `${RETIRED}${id}`);
   }
 
+  /** Of a Cluster one node takes the key, and the others say whose it is. */
   async fill(): Promise<void> {
-    for (const key of this.#keys) assert.equal(await rawRedis(this.#redis.port, 'SET', key, GARBAGE), '+OK');
+    for (const key of this.#keys) assert.equal((await this.#ask('SET', key, GARBAGE)).filter((answer) => answer === '+OK').length, 1, key);
+    await Promise.all(this.#nodes.map((node) => this.watch(node)));
   }
 
-  async watch(): Promise<void> {
-    this.#log = await this.#redis.commandLog();
+  async watch(node: RedisServer): Promise<void> {
+    this.#logs.set(node, await node.commandLog());
   }
 
   /** Of a server that lives, or has just been killed. */
-  judge(): void {
-    const commands = this.#log?.received() ?? [];
-    this.#log?.close();
+  judge(node: RedisServer): void {
+    const log = this.#logs.get(node);
+    const commands = log?.received() ?? [];
+    log?.close();
     this.#commands += commands.length;
     const touched = commands.find(({ args }) => args.some((arg) => arg.includes(RETIRED)));
     assert.equal(touched, undefined, `a key of the old system was touched: ${touched?.name}`);
   }
 
   async unchanged(): Promise<void> {
+    for (const node of this.#nodes) this.judge(node);
     assert.ok(this.#commands > 1_000, `the command log saw the load: ${this.#commands} commands`);
-    for (const key of this.#keys) assert.equal(await rawRedis(this.#redis.port, 'GET', key), GARBAGE, key);
+    for (const key of this.#keys) assert.equal((await this.#ask('GET', key)).filter((answer) => answer === GARBAGE).length, 1, key);
+  }
+
+  #ask(...command: readonly string[]): Promise<string[]> {
+    return Promise.all(this.#nodes.map(({ port }) => rawRedis(port, ...command)));
   }
 }
 
-async function killOne(stage: Stage, random: Random, retired: RetiredKeys | undefined): Promise<void> {
-  const { redis } = stage;
-  if (redis === undefined || retired === undefined || random.below(2) === 0) {
+async function killOne(stage: Stage, random: Random, retired: RetiredKeys): Promise<void> {
+  if (stage.nodes.length === 0 || random.below(2) === 0) {
     await stage.kill();
     await stage.start();
     return;
   }
-  await redis.kill();
-  retired.judge();
-  await redis.restart();
-  await retired.watch();
+  const node = random.pick(stage.nodes);
+  await node.kill();
+  retired.judge(node);
+  await node.restart();
+  await retired.watch(node);
 }
 
 async function surviving(stage: Stage, random: Random): Promise<void> {
@@ -69,9 +77,8 @@ async function surviving(stage: Stage, random: Random): Promise<void> {
   assert.ok(first !== undefined && second !== undefined);
   const group = await first.createGroup('while things die', [second, ...others]);
   const hello = await first.sayTo(second.id, 'hello');
-  const retired = stage.redis === undefined ? undefined : new RetiredKeys(stage.redis, [group, hello.conversationId]);
-  await retired?.fill();
-  await retired?.watch();
+  const retired = new RetiredKeys(stage.nodes, [group, hello.conversationId]);
+  if (stage.nodes.length > 0) await retired.fill();
 
   const crowds = [new Crowd(group, people, random), new Crowd(hello.conversationId, [first, second], random)];
   crowds[1]?.acknowledge(hello, first, 'hello');
@@ -87,8 +94,7 @@ async function surviving(stage: Stage, random: Random): Promise<void> {
     assert.ok(crowd.acknowledged > KILLS, 'there was load');
     await crowd.check();
   }
-  retired?.judge();
-  await retired?.unchanged();
+  if (stage.nodes.length > 0) await retired.unchanged();
 }
 
 export const survive: Item = {

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 
-/** One inline command; the first line of the answer. Arguments hold no blanks. */
+/** One inline command; what a bulk string holds, else the first line of the answer. Arguments hold no blanks. */
 export async function rawRedis(port: number, ...command: readonly string[]): Promise<string> {
   const socket = connect(port, '127.0.0.1');
   socket.setEncoding('latin1');
@@ -11,10 +11,12 @@ export async function rawRedis(port: number, ...command: readonly string[]): Pro
     socket.write(`${command.join(' ')}\r\n`);
     let answer = '';
     while (!answer.includes('\r\n')) answer += String((await once(socket, 'data'))[0]);
-    // A bulk string is `$length` and the text on the next line.
-    if (answer.startsWith('$') && !answer.startsWith('$-1')) {
-      while (answer.split('\r\n').length < 3) answer += String((await once(socket, 'data'))[0]);
-      return answer.split('\r\n')[1] ?? '';
+    // A bulk string is `$length` and so many bytes after it.
+    const [, length] = /^\$(\d+)\r\n/.exec(answer) ?? [];
+    if (length !== undefined) {
+      const from = length.length + 3;
+      while (answer.length < from + Number(length)) answer += String((await once(socket, 'data'))[0]);
+      return answer.slice(from, from + Number(length));
     }
     return answer.split('\r\n')[0] ?? '';
   } finally {
