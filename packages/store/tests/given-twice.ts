@@ -1,0 +1,37 @@
+/** What senders were told, before and after a failure: no (epoch, sequence) may name two messages. */
+import type { CommitOutcome, CommitRequest } from '../src/message/message-store.js';
+import type { Store } from '../src/store.js';
+
+export interface Sent {
+  readonly request: CommitRequest;
+  readonly outcome: CommitOutcome;
+}
+
+export class Senders {
+  /** In the order of their acknowledgements. */
+  readonly acknowledged: Sent[] = [];
+  /** By conversation, epoch and sequence: the message that was told to have it. */
+  readonly #named = new Map<string, string>();
+  readonly twice: string[] = [];
+
+  /** Sends until the signal; what is not acknowledged is not tried again. */
+  async send(store: Store, next: () => CommitRequest, signal: AbortSignal): Promise<void> {
+    // A refusal may come without any wait, and others must get their turn.
+    const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+    while (!signal.aborted) await this.commit(store, next()).then(() => {}, turn);
+  }
+
+  /** @throws as MessageStore.commit */
+  async commit(store: Store, request: CommitRequest): Promise<CommitOutcome> {
+    const outcome = await store.messages.commit(request);
+    this.acknowledged.push({ request, outcome });
+    const { conversationSeq, messageId, message } = outcome;
+    // The epoch of a duplicate is today's, and its sequence that of its own day.
+    if (message === undefined || outcome.duplicate) return outcome;
+    const name = `${request.conversationId} epoch ${message.epoch} sequence ${conversationSeq}`;
+    const other = this.#named.get(name);
+    if (other !== undefined && other !== messageId) this.twice.push(name);
+    this.#named.set(name, messageId);
+    return outcome;
+  }
+}
