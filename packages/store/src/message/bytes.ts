@@ -94,7 +94,8 @@ const WRITER_BYTES = 512;
 
 /** Collects parts of a length that is not known beforehand. */
 export class ByteWriter {
-  #bytes = new Uint8Array(WRITER_BYTES);
+  // From the pool: nothing of what lies there is ever read.
+  #bytes: Uint8Array = Buffer.allocUnsafe(WRITER_BYTES);
   #view = viewOf(this.#bytes);
   #length = 0;
 
@@ -154,7 +155,7 @@ export class ByteWriter {
   }
 
   result(): Uint8Array {
-    return this.#bytes.slice(0, this.#length);
+    return new Uint8Array(this.#bytes.subarray(0, this.#length));
   }
 }
 

@@ -83,7 +83,8 @@ export function formatFacts(facts: StoredFacts): Record<FactField, string> {
 
 /** The field `settings`. */
 export function formatSettings(settings: ConversationSettings): string {
-  return JSON.stringify(settingsValue(settings));
+  const usual = settings.readReceipts === true ? undefined : USUAL_TEXTS[textPlace(settings)];
+  return usual ?? JSON.stringify(settingsValue(settings));
 }
 
 /** `values` in the order of FACT_FIELDS, absent ones undefined or null. Undefined: none is there, no such conversation. */
@@ -116,12 +117,17 @@ function settingsFrom(text: string): ConversationSettings {
   return USUAL_SETTINGS.get(text) ?? settingsFromValue(parseJson(text));
 }
 
-/** By their text: what nearly all conversations have need not be parsed again. */
-const USUAL_SETTINGS: ReadonlyMap<string, ConversationSettings> = new Map(
-  [HistoryVisibility.FromJoining, HistoryVisibility.All]
-    .flatMap((historyVisibility) => [false, true].map((onlyAdminsPost) => settingsValue({ historyVisibility, onlyAdminsPost })))
-    .map((settings) => [JSON.stringify(settings), settings]),
+const USUAL = [HistoryVisibility.FromJoining, HistoryVisibility.All].flatMap((historyVisibility) =>
+  [false, true].map((onlyAdminsPost) => settingsValue({ historyVisibility, onlyAdminsPost })),
 );
+/** By their text, and the other way round: what nearly all conversations have need not be parsed or written again. */
+const USUAL_SETTINGS: ReadonlyMap<string, ConversationSettings> = new Map(USUAL.map((settings) => [JSON.stringify(settings), settings]));
+const USUAL_TEXTS: string[] = [];
+for (const settings of USUAL) USUAL_TEXTS[textPlace(settings)] = JSON.stringify(settings);
+
+function textPlace({ historyVisibility, onlyAdminsPost }: ConversationSettings): number {
+  return 2 * historyVisibility + (onlyAdminsPost ? 1 : 0);
+}
 
 function factsAgree(facts: StoredFacts): boolean {
   const { kind, pair } = facts;

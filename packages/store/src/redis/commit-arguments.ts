@@ -1,22 +1,25 @@
 /** A commit as the arguments of commit.lua, whose header tells their order. What needs no reading is made here, once. */
-import { ConversationKind, MessageType, parseConversationSeq, Role, SEQ_ZERO } from '@qim/proto';
+import { ConversationKind, HistoryVisibility, MessageType, parseConversationSeq, Role, SEQ_ZERO } from '@qim/proto';
 import { encodeRecord } from '../message/codec.js';
 import { FACT_FIELDS, formatFacts, formatMember, formatSettings, initialFacts } from '../message/facts.js';
 import { requestFingerprint } from '../message/fingerprint.js';
 import type { CommitRequest, NewConversation } from '../message/message-store.js';
 import { committedRecord } from '../message/record.js';
 import { outboxKind } from '../outbox/outbox.js';
-import type { Argument } from './connection.js';
 import { dedupField } from './keys.js';
-import { toBuffer } from './replies.js';
 
 const SEQ_ONE = parseConversationSeq(1);
 /** The script puts in what only it knows. */
 const UNSTAMPED = { conversationSeq: SEQ_ZERO, prevSequence: SEQ_ZERO, committedAtMs: 0 };
+/** Those of them that do not depend on the conversation. */
+const INITIAL_FACTS = formatFacts(
+  initialFacts(ConversationKind.Direct, '', { historyVisibility: HistoryVisibility.FromJoining, onlyAdminsPost: false }, []),
+);
 export const LEAST_ROLE = { member: Role.Member, admin: Role.Admin, owner: Role.Owner } as const;
 
 export interface CommitArguments {
-  readonly args: readonly Argument[];
+  /** All its values behind their lengths. In one piece: each would else be one more for the client library to write. */
+  readonly packed: Buffer;
   /** Of record and body. */
   readonly bytes: number;
 }
@@ -25,9 +28,9 @@ export function commitArguments(request: CommitRequest): CommitArguments {
   const { sender, clientMessageId, needs, type, create, change } = request;
   const { record, body } = encodeRecord(committedRecord(request, UNSTAMPED));
   const payload = Buffer.concat([requestFingerprint(request), record]);
-  const args: Argument[] = [
+  const values = [
     payload,
-    body === undefined ? '' : toBuffer(body),
+    body ?? '',
     dedupField(sender.userId, clientMessageId),
     sender.userId,
     needs === 'post' || needs === 'system' ? needs : String(LEAST_ROLE[needs]),
@@ -36,7 +39,25 @@ export function commitArguments(request: CommitRequest): CommitArguments {
     ...(create === undefined ? ['0'] : [create.onlyNew ? '2' : '1', ...creationArguments(create)]),
     ...changeArguments(change),
   ];
-  return { args, bytes: payload.length + (body?.length ?? 0) };
+  return { packed: packedValues(values), bytes: payload.length + (body?.length ?? 0) };
+}
+
+/** Of a value's length. */
+const LENGTH_BYTES = 4;
+
+function packedValues(values: readonly (string | Uint8Array)[]): Buffer {
+  let bytes = 0;
+  for (const value of values) bytes += LENGTH_BYTES + (typeof value === 'string' ? Buffer.byteLength(value) : value.length);
+  const packed = Buffer.allocUnsafe(bytes);
+  let at = 0;
+  for (const value of values) {
+    const start = at + LENGTH_BYTES;
+    if (typeof value !== 'string') packed.set(value, start);
+    const length = typeof value === 'string' ? packed.write(value, start) : value.length;
+    packed.writeUInt32BE(length, at);
+    at = start + length;
+  }
+  return packed;
 }
 
 function changeArguments(change: CommitRequest['change']): string[] {
@@ -57,7 +78,7 @@ function changeArguments(change: CommitRequest['change']): string[] {
 
 function creationArguments({ kind, title, settings, members }: NewConversation): string[] {
   const pair = kind === ConversationKind.Direct ? members.map(({ userId }) => userId) : [];
-  const facts = formatFacts(initialFacts(kind, title, settings, pair));
+  const facts = { ...INITIAL_FACTS, kind: String(kind), title, settings: formatSettings(settings), pair: JSON.stringify(pair) };
   const entries = members.flatMap(({ userId, role }) => [userId, formatMember({ role, joinedSeq: SEQ_ONE, visibleFrom: SEQ_ONE })]);
   return [...FACT_FIELDS.map((field) => facts[field]), String(members.length), ...entries];
 }

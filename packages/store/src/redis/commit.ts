@@ -127,7 +127,7 @@ export class RedisCommits {
       keys.dedup(week + 1),
       ...keys.guard,
     ];
-    return scripts.run('commit', scriptKeys, [...settings, ...limits, ...batch.flatMap(({ args }) => args)]);
+    return scripts.run('commit', scriptKeys, [...settings, ...limits, Buffer.concat(batch.map(({ packed }) => packed))]);
   }
 
   #settle(keys: ConversationKeys, batch: readonly Waiting[], results: readonly Reply[]): void {

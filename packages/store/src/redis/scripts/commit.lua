@@ -26,7 +26,8 @@ ARGV
   7  bucket_size  sequences per bucket
   8  members_max  of a group
   9  seq_max      greatest sequence
- 10  count        of commits; for each of them follow
+ 10  count        of commits
+ 11  commits      one after the other, of each its values: 4 bytes of length, big-endian, then the bytes
       payload    16 bytes fingerprint of the request, then the record with zeros where it is stamped
       body       apart, with zeros where it is stamped; '' when the record holds it
       field      of the de-duplication entry
@@ -145,15 +146,18 @@ local fault = facts and index_fault(facts.last)
 
 -- include commit-change
 
--- ARGV from here on, one commit after the other.
-local at = 10
+local commits, at = ARGV[11], 1
 local function next_arg()
-  at = at + 1
-  return ARGV[at]
+  local value
+  value, at = struct.unpack('>I4c0', commits, at)
+  return value
 end
 local function next_args(count)
-  at = at + count
-  return { unpack(ARGV, at - count + 1, at) }
+  local values = {}
+  for i = 1, count do
+    values[i] = next_arg()
+  end
+  return values
 end
 local function next_commit()
   local payload = next_arg()
