@@ -49,6 +49,16 @@ export function reactionCases(store: VerifiedStore): void {
       expect((await verify()).places).toEqual([]);
     });
 
+    test('go with what retention removes, and with the content of the newest', async () => {
+      for (const at of [1, 2, 3, 4, 5]) await react(at);
+      const retain = (keepNewest: number) =>
+        chat.messages.retain(chat.tenantId, chat.conversationId, { olderThanMs: undefined, keepNewest });
+      await retain(2);
+      expect((await verify()).places).toEqual([]);
+      await retain(0);
+      expect((await verify()).places).toEqual([]);
+    });
+
     test('that are damaged are put aside, and devices begin anew', async () => {
       await react(3);
       const { epoch } = await subject.facts(chat);
