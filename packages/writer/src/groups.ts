@@ -20,7 +20,7 @@ import type { CreateGroupInput } from './contract.js';
 import { groupConversationId, groupRequestKey } from './conversation-ids.js';
 import { changeGroup, controlRequest, freshKey, readMembers, refuseLastOwner } from './group-change.js';
 import type { WriterDeps } from './ports.js';
-import { firstMember } from './send.js';
+import { firstMembers } from './send.js';
 
 /**
  * The caller owns the group. A retry by clientRequestId answers with the group that the first try made, even when that
@@ -47,7 +47,7 @@ export async function createGroup(deps: WriterDeps, caller: Caller, input: Creat
     create: { kind: ConversationKind.Group, title, settings, members, onlyNew: true },
   };
   const outcome = await commitGroup(deps, request);
-  if (outcome.created) await updateLists(deps, caller, conversationId, outcome, { joined: members.map(firstMember) });
+  if (outcome.created) await updateLists(deps, caller, conversationId, outcome, { joined: firstMembers(members, outcome) });
   return conversationId;
 }
 

@@ -123,7 +123,7 @@ async function follow(
   outcome: CommitOutcome,
   input: SendMessageInput,
 ): Promise<void> {
-  const joined = outcome.created ? (request.create?.members ?? []).map(firstMember) : [];
+  const joined = outcome.created ? firstMembers(request.create?.members ?? [], outcome) : [];
   const { conversationId } = request;
   await Promise.all([
     updateLists(deps, caller, conversationId, outcome, { joined }),
@@ -131,9 +131,9 @@ async function follow(
   ]);
 }
 
-/** A member from the start, as NewConversation says. */
-export function firstMember({ userId }: { readonly userId: UserId }): JoinedUser {
-  return { userId, joinedSeq: SEQ_FIRST, visibleFrom: SEQ_FIRST };
+/** Members from the start, as NewConversation says; `conversationSeq` of the record that made the conversation. */
+export function firstMembers(members: readonly { readonly userId: UserId }[], { conversationSeq }: CommitOutcome): JoinedUser[] {
+  return members.map(({ userId }) => ({ userId, joinedSeq: conversationSeq, visibleFrom: SEQ_FIRST }));
 }
 
 export function output(request: CommitRequest, outcome: CommitOutcome): SendMessageOutput {

@@ -22,7 +22,7 @@ import type { CreateConversationInput, SendMessageInput, SendMessageOutput } fro
 import { groupRequestKey } from './conversation-ids.js';
 import { controlRequest } from './group-change.js';
 import type { WriterDeps } from './ports.js';
-import { commitIfDuplicate, commitRequest, firstMember, output } from './send.js';
+import { commitIfDuplicate, commitRequest, firstMembers, output } from './send.js';
 
 /** The chosen id is what makes a retry safe. */
 const MADE_BY_BACKEND = parseClientMessageId('made by the backend');
@@ -52,7 +52,7 @@ export async function createConversation(deps: WriterDeps, caller: Caller, input
   });
   // Also by a retry: the first try may have ended before its own were written.
   await updateLists(deps, { ...caller, userId: ownerUserId }, conversationId, outcome, {
-    joined: outcome.created ? members.map(firstMember) : [],
+    joined: outcome.created ? firstMembers(members, outcome) : [],
   });
 }
 

@@ -28,7 +28,10 @@ import type {
 } from '@qim/proto';
 import type { ConversationReading, ConversationState, ConversationSummary, MemberEntry } from './summary.js';
 
-/** A conversation that is made in the step of its first record. All members get joinedSeq 1 and visibleFrom 1. */
+/**
+ * A conversation that is made in the step of its first record. All members get visibleFrom 1, and as joinedSeq the sequence
+ * of that record: 1, unless another server took the writes before, which may have made it already.
+ */
 export interface NewConversation {
   readonly kind: ConversationKind;
   /** Empty for a direct conversation. */
