@@ -260,6 +260,8 @@ export const EMBEDDED_READ_SLICE = 2_000;
 export const EXPIRED_CLEARED_MAX = 64;
 /** One read of the outbox waits so long for the first entry: a partition that was busy joins the next read within it. */
 export const PUSH_READ_WAIT_MS = 1_000;
+/** How often an owner says that it lives, sees who else does, and asks for partitions that it lacks. */
+export const PUSH_LOOK_MS = 1_000;
 /** First and longest wait before a delivery that the store did not answer is tried again; it doubles in between. */
 export const PUSH_RETRY_MIN_MS = 50;
 export const PUSH_RETRY_MAX_MS = 5_000;

@@ -1,7 +1,7 @@
 /** The delivery side put together: leases, the loop that follows the outbox, and the bus to the devices. */
 import { setMaxListeners } from 'node:events';
-import { assert, OUTBOX_LEASE_MS } from '@qim/proto';
-import type { EventSink, Push } from './contract.js';
+import { assert, OUTBOX_LEASE_MS, PUSH_LOOK_MS } from '@qim/proto';
+import type { Push } from './contract.js';
 import { DeviceBus } from './event-bus.js';
 import { Follower } from './follow.js';
 import { Leases } from './leases.js';
@@ -11,7 +11,7 @@ import { Receipts } from './receipts.js';
 import { Sweeps } from './sweeps.js';
 
 export function createPush(deps: PushDeps): Push {
-  const { log, sleep, leaseMs = OUTBOX_LEASE_MS, ownerId, observer } = deps;
+  const { log, sleep, monotonicNow, leaseMs = OUTBOX_LEASE_MS, ownerId, observer } = deps;
   const bus = new DeviceBus(deps.bus, ownerId, log, observer);
   const presence = new Presence({ ...deps, bus });
   const receipts = new Receipts({ ...deps, bus });
@@ -23,26 +23,17 @@ export function createPush(deps: PushDeps): Push {
   setMaxListeners(0, stopping.signal);
   let running: Promise<unknown> | undefined;
 
-  async function subscribe(sink: EventSink): Promise<() => void> {
-    const { tenantId, userId, deviceId } = sink;
-    // What is said of oneself is between processes.
-    const deliver: EventSink['deliver'] = (event) => {
-      if (event.kind !== 'presence' || event.userId !== userId) sink.deliver(event);
-    };
-    const end = await bus.subscribe({ tenantId, userId, deviceId, deliver });
-    const gone = presence.came(tenantId, userId);
-    return () => {
-      end();
-      gone();
-    };
-  }
-
-  /** Three tries at renewing fit into a lease, and two into the time that it is trusted. */
+  /** Three tries at renewing fit into a lease, and two into the time that it is trusted. Others are looked for more often. */
   async function keepLeases(): Promise<void> {
+    const lookMs = Math.min(PUSH_LOOK_MS, leaseMs / 3);
+    let renewAtMs = monotonicNow() + leaseMs / 3;
     while (!stopping.signal.aborted) {
-      await sleep(leaseMs / 3, stopping.signal);
+      await sleep(lookMs, stopping.signal);
       if (stopping.signal.aborted) return;
-      await leases.renewAll();
+      if (monotonicNow() + lookMs / 2 >= renewAtMs) {
+        renewAtMs = monotonicNow() + leaseMs / 3;
+        await leases.renewAll();
+      }
       await leases.balance((partition) => follower.busy(partition));
     }
   }
@@ -62,7 +53,14 @@ export function createPush(deps: PushDeps): Push {
       await leases.giveUpAll();
     },
     leads: () => leases.holds(0),
-    subscribe,
+    subscribe: (sink) => presence.subscribe(sink),
+    ...announcements(bus, receipts),
+  };
+}
+
+/** What others have to tell; hints, all of them. */
+function announcements(bus: DeviceBus, receipts: Receipts): Pick<Push, `announce${string}` & keyof Push> {
+  return {
     announceRead(tenantId, userId, conversationId, readConversationSeq) {
       const event = { kind: 'readAdvanced', conversationId, userId, readConversationSeq } as const;
       bus.announce({ tenantId, event, userIds: [userId], except: undefined });

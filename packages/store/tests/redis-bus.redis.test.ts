@@ -57,6 +57,9 @@ function joined(store: Store, processId: string) {
 }
 
 const event = (text: string, userId = ALICE): BusEvent => ({ tenantId: T0, userIds: [userId], payload: new TextEncoder().encode(text) });
+const turns = async () => {
+  for (let n = 0; n < 100; n += 1) await new Promise<void>((resolve) => setImmediate(resolve));
+};
 const soon = <T>(check: () => T | Promise<T>) => vi.waitFor(check, { timeout: 20_000, interval: 10 });
 
 /** A user on another channel than Alice's. */
@@ -120,6 +123,30 @@ describe('a connection that was lost', () => {
     own.resume();
     await soon(() => expect(interrupted.map((which) => [...which])).toEqual([['events:{c000}:0']]));
   });
+});
+
+test('a subscription is none before the server has confirmed it, and one that is made again waits for that too', async () => {
+  const own = await startRedis();
+  open.push({ close: () => own.stop() });
+  // Patient: it is the test that lets the server go on.
+  const store = await openRedisStore(own.url, { partitions: PARTITIONS, commandTimeoutMs: 60_000 });
+  open.unshift(store);
+  const there = joined(store, 'there');
+  await there.link.subscribe(T0, stranger ?? ALICE);
+  own.pause();
+  let confirmed = 0;
+  const waiting = [there.link.subscribe(T0, ALICE), there.link.subscribe(T0, ALICE)].map((each) =>
+    each.then(() => {
+      confirmed += 1;
+    }),
+  );
+  // The one whose channel is confirmed waits for nothing.
+  await there.link.subscribe(T0, stranger ?? ALICE);
+  await turns();
+  expect(confirmed).toBe(0);
+  own.resume();
+  await Promise.all(waiting);
+  expect(confirmed).toBe(2);
 });
 
 test('a channel is listened to while a user of it is here, and no longer', async () => {

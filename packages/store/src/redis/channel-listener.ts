@@ -83,6 +83,7 @@ export class ChannelListener {
     await link.subscribe([channel]);
     if (this.#link !== link) throw unavailable('the events of other processes');
     if (this.#wanted.has(channel)) this.#confirmed.add(channel);
+    else link.unsubscribe(channel);
   }
 
   #unwant(channel: string): void {
