@@ -16,7 +16,7 @@ import {
   type TenantId,
   type UserId,
 } from '@qim/proto';
-import type { PushEvent } from './contract.js';
+import type { EventSink, PushEvent } from './contract.js';
 import type { EventBus, PushDeps } from './ports.js';
 
 type PresenceDeps = Pick<PushDeps, 'messages' | 'directory' | 'users' | 'sleep' | 'log'> & { readonly bus: EventBus };
@@ -47,8 +47,23 @@ export class Presence {
     this.#deps = deps;
   }
 
-  /** Called when a device is subscribed. The function is called when it has gone; again it does nothing. */
-  came(tenantId: TenantId, userId: UserId): () => void {
+  /** Subscribes a device to the bus, and tells that its user is there for as long. @throws StoreUnavailable */
+  async subscribe(sink: EventSink): Promise<() => void> {
+    const { tenantId, userId, deviceId } = sink;
+    // What is said of oneself is between processes.
+    const deliver: EventSink['deliver'] = (event) => {
+      if (event.kind !== 'presence' || event.userId !== userId) sink.deliver(event);
+    };
+    const end = await this.#deps.bus.subscribe({ tenantId, userId, deviceId, deliver });
+    const gone = this.#came(tenantId, userId);
+    return () => {
+      end();
+      gone();
+    };
+  }
+
+  /** The function is called when the device has gone; again it does nothing. */
+  #came(tenantId: TenantId, userId: UserId): () => void {
     const key = `${tenantId} ${userId}`;
     const here = this.#here.get(key) ?? this.#begin(key, tenantId, userId);
     here.devices += 1;
