@@ -45,7 +45,7 @@ export class Subscriptions {
         if (event.kind !== 'suspended') stream.deliver(event);
         else if (actingAdmin === undefined && (event.deviceId ?? deviceId) === deviceId) stream.end(unauthenticated());
         // Events were lost, and a suspension may be among them.
-        if (event.kind === 'resyncNeeded') refuseSuspended(isSuspended, identity).catch((error: Error) => stream.end(error));
+        if (event.kind === 'resyncNeeded') void endIfSuspended(stream, isSuspended, identity);
       },
     });
     try {
@@ -81,5 +81,13 @@ export class Subscriptions {
     } finally {
       release();
     }
+  }
+}
+
+async function endIfSuspended(stream: EventStream, isSuspended: GatewayOptions['isSuspended'], identity: Identity): Promise<void> {
+  try {
+    await refuseSuspended(isSuspended, identity);
+  } catch (error) {
+    stream.end(error instanceof Error ? error : unauthenticated());
   }
 }

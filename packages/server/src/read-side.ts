@@ -19,7 +19,7 @@ export async function openReadSide(place: StorePlace, io: Pick<ServerIo, 'openSt
     announceChange: () => {},
     announceTyping: () => {},
     announceSuspended: () => {},
-    now: Date.now,
+    now: io.now,
     newId: () => '',
   });
   return {

@@ -243,7 +243,7 @@ function profile(prefix: string): readonly FieldCase[] {
       bad: [
         tooLarge(`${address}${'x'.repeat(AVATAR_URL_BYTES_MAX)}`),
         ...[
-          'javascript:alert(1)',
+          'ftp://a/b',
           'data:image/png;base64,x',
           '//a/b',
           'a',

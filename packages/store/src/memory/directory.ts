@@ -17,6 +17,7 @@ import type {
   DirectoryCursor,
   DirectoryPage,
   FlagsChange,
+  HeldPage,
   JoinedUser,
 } from '../directory/directory.js';
 import { cursorAt, nextPinTime, pagePins } from '../directory/pages.js';
@@ -92,13 +93,8 @@ export function memoryDirectory(now: () => number): Directory {
       return setFlags(userOf(tenantId, userId), conversationId, change, head, now());
     },
 
-    async touch(tenantId, conversationId, userIds, { activityAtMs, conversationSeq }) {
-      for (const userId of userIds) {
-        const held = userOf(tenantId, userId).held.get(conversationId);
-        if (!held?.listed || (held.flags.hidden && conversationSeq <= held.hiddenSeq)) continue;
-        held.activityAtMs = held.flags.hidden ? activityAtMs : Math.max(held.activityAtMs, activityAtMs);
-        held.flags = { ...held.flags, hidden: false };
-      }
+    async touch(tenantId, conversationId, userIds, activity) {
+      for (const userId of userIds) touch(userOf(tenantId, userId).held.get(conversationId), activity);
     },
 
     async join(tenantId, conversationId, joined, { activityAtMs }) {
@@ -106,22 +102,10 @@ export function memoryDirectory(now: () => number): Directory {
     },
 
     async leave(tenantId, conversationId, userIds, memberSeq) {
-      for (const userId of userIds) {
-        const { held, pins } = userOf(tenantId, userId);
-        const before = held.get(conversationId);
-        if (before !== undefined && before.memberSeq >= memberSeq) continue;
-        const { clearedSeq, hiddenSeq, flags } = before ?? NOTHING_HELD;
-        held.set(conversationId, { ...NOTHING_HELD, memberSeq, clearedSeq, hiddenSeq, flags });
-        pins.delete(conversationId);
-      }
+      for (const userId of userIds) leave(userOf(tenantId, userId), conversationId, memberSeq);
     },
 
-    async held(tenantId, userId, cursor, limit) {
-      const ids = [...userOf(tenantId, userId).held].filter(([, { listed }]) => listed).map(([id]) => id);
-      const rest = ids.sort().filter((id) => cursor === undefined || id > cursor);
-      const conversationIds = rest.slice(0, limit);
-      return { conversationIds, next: conversationIds.length < rest.length ? conversationIds.at(-1) : undefined };
-    },
+    held: async (tenantId, userId, cursor, limit) => heldPage(userOf(tenantId, userId), cursor, limit),
 
     async forget(tenantId, userId) {
       const { read, pins } = userOf(tenantId, userId);
@@ -136,6 +120,27 @@ export function memoryDirectory(now: () => number): Directory {
       return made;
     },
   };
+}
+
+function touch(held: Held | undefined, { activityAtMs, conversationSeq }: Activity): void {
+  if (!held?.listed || (held.flags.hidden && conversationSeq <= held.hiddenSeq)) return;
+  held.activityAtMs = held.flags.hidden ? activityAtMs : Math.max(held.activityAtMs, activityAtMs);
+  held.flags = { ...held.flags, hidden: false };
+}
+
+function leave({ held, pins }: UserState, conversationId: ConversationId, memberSeq: ConversationSeq): void {
+  const before = held.get(conversationId);
+  if (before !== undefined && before.memberSeq >= memberSeq) return;
+  const { clearedSeq, hiddenSeq, flags } = before ?? NOTHING_HELD;
+  held.set(conversationId, { ...NOTHING_HELD, memberSeq, clearedSeq, hiddenSeq, flags });
+  pins.delete(conversationId);
+}
+
+function heldPage({ held }: UserState, cursor: string | undefined, limit: number): HeldPage {
+  const ids = [...held].filter(([, { listed }]) => listed).map(([id]) => id);
+  const rest = ids.sort().filter((id) => cursor === undefined || id > cursor);
+  const conversationIds = rest.slice(0, limit);
+  return { conversationIds, next: conversationIds.length < rest.length ? conversationIds.at(-1) : undefined };
 }
 
 function join(user: UserState, conversationId: ConversationId, { joinedSeq, visibleFrom }: JoinedUser, activityAtMs: number): void {

@@ -123,7 +123,7 @@ export class RedisDirectory implements Directory {
       if (asText(reply) === 'full') throw resourceLimit('pinned conversations', PINS_MAX);
       return undefined;
     }
-    const [flags, pinned] = reply;
+    const [flags, pinned] = asArray(reply);
     return flagsOf(Number(flags), pinned === 1);
   }
 
