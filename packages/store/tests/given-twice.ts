@@ -16,9 +16,9 @@ export class Senders {
 
   /** Sends until the signal; what is not acknowledged is not tried again. */
   async send(store: Store, next: () => CommitRequest, signal: AbortSignal): Promise<void> {
-    // A refusal may come without any wait, and others must get their turn.
-    const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-    while (!signal.aborted) await this.commit(store, next()).then(() => {}, turn);
+    // A refusal may come without any wait; a sender who is refused leaves the others their turn.
+    const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 20));
+    while (!signal.aborted) await this.commit(store, next()).then(() => {}, pause);
   }
 
   /** @throws as MessageStore.commit */
