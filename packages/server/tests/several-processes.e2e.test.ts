@@ -10,7 +10,7 @@ import { killAll, type Process, startQim } from './processes.js';
 import { call, temporaryFolder } from './running.js';
 
 const LEASE = `${OUTBOX_LEASE_MS_MIN / 1_000}s`;
-/** A takeover is at most four thirds of the lease; the rest is for a machine that has more to do. */
+/** A takeover comes a second or two after the lease; the rest is for a machine that has more to do. */
 const PATIENCE = { timeout: 90_000, interval: 50 };
 
 let cwd: string;
