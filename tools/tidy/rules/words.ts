@@ -21,7 +21,7 @@ export const machinePath: Rule = {
   check: (file) => (isText(file.path) ? linesMatching(file, MACHINE_PATH, 'a path that exists on one machine') : []),
 };
 
-const CONSTS_FILE = /^packages\/proto\/src\/consts\.ts$/;
+const CONSTS_FILE = /^packages\/proto\/src\/consts(-[a-z]+)?\.ts$/;
 /** From here on a plain decimal number is more likely a limit than arithmetic or a code. */
 const LIMIT_FROM = 10_000;
 /** Facts of the world rather than limits of ours: milliseconds of a minute, hour and day, TCP ports, slots of a Redis Cluster. */

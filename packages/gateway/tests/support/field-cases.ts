@@ -242,17 +242,7 @@ function profile(prefix: string): readonly FieldCase[] {
       good: ['', 'http://a/b.png', `${address}${'x'.repeat(AVATAR_URL_BYTES_MAX - address.length)}`],
       bad: [
         tooLarge(`${address}${'x'.repeat(AVATAR_URL_BYTES_MAX)}`),
-        ...[
-          'ftp://a/b',
-          'data:image/png;base64,x',
-          '//a/b',
-          'a',
-          'https://',
-          'https://a/ b',
-          'https://a/"',
-          'file:///a',
-          ' https://a',
-        ],
+        ...['ftp://a/b', 'data:image/png;base64,x', '//a/b', 'a', 'https://', 'https://a/ b', 'https://a/"', 'file:///a', ' https://a'],
         ...NO_TEXT,
       ],
     },
