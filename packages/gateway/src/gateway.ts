@@ -38,7 +38,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   });
   const shared = { dispatcher, push, verifier, isSuspended, encoder, ackDurability, observer, log, clock, limits };
   const served = dispatcher.serves('qim.v1.EventService/Subscribe');
-  const sockets = new SocketDoor({ ...shared, allowedOrigins, loopbackOnly: devLogin, served, work });
+  const sockets = new SocketDoor({ ...shared, allowedOrigins, loopbackOnly: devLogin, fastPaths, served, work });
   const app = createApp();
   const replies = new Replies(app.server);
   app.server.on('upgrade', (request, socket, head) => void sockets.upgrade(request, socket, head));

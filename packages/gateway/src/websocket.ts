@@ -14,6 +14,7 @@ import { Connection, type ConnectionDeps } from './connection.js';
 import { frameErrorOf } from './error-map.js';
 import { type FrameCodec, jsonFrames, protoFrames } from './frames.js';
 import { Handshakes } from './handshakes.js';
+import { hotProtoFrames } from './hot-frames.js';
 import { hostIsAllowed, originIsAllowed } from './origin.js';
 import { type PlainError, plainError } from './plain-error.js';
 import { REQUEST_ID, requestIdOf } from './request-id.js';
@@ -31,6 +32,7 @@ class QimSocket extends WebSocket {
 export interface SocketDoorOptions extends ConnectionDeps {
   readonly allowedOrigins: readonly string[];
   readonly loopbackOnly: boolean;
+  readonly fastPaths: boolean;
   /** False: this server has no events, and /ws is no path of it. */
   readonly served: boolean;
   readonly work: Work;
@@ -111,13 +113,13 @@ export class SocketDoor {
     if (headers.upgrade?.toLowerCase() !== 'websocket') {
       throw new UpgradeRefusal(400, 'invalid_argument', 'only WebSocket is upgraded to: send the request without Upgrade');
     }
-    const { loopbackOnly, allowedOrigins, served } = this.#options;
+    const { loopbackOnly, allowedOrigins, served, fastPaths } = this.#options;
     if (!served || url.split('?')[0] !== '/ws') throw new UpgradeRefusal(404, 'not_found', 'no such path');
     if (!hostIsAllowed(headers.host, loopbackOnly)) throw new UpgradeRefusal(403, 'permission_denied', 'no such host');
     if (!originIsAllowed(headers.origin, headers.host, allowedOrigins)) throw forbidden('a page of this server');
     const codec = chosenCodec(offeredBy(request));
     if (codec === undefined) throw subprotocolMissing();
-    return codec;
+    return fastPaths && codec === protoFrames ? hotProtoFrames : codec;
   }
 
   async #identity({ headers }: IncomingMessage): Promise<Identity | undefined> {
