@@ -16,6 +16,12 @@ const TOKEN_SECONDS = 7 * 24 * 60 * 60;
 /** A primary of the Cluster that is silent for that long is replaced. */
 const NODE_TIMEOUT_MS = 3_000;
 
+/** Of the server, by name. */
+type Settings = Readonly<Record<string, string>>;
+
+/** The shortest that may be set: what is dead is noticed and taken over within a run of some seconds. */
+const HASTY: Settings = { pushLease: '3s', pingInterval: '1s' };
+
 export interface World {
   readonly store: StoreName;
   readonly servers: readonly ServerProcess[];
@@ -44,7 +50,7 @@ async function startNodes(store: StoreName): Promise<Nodes | undefined> {
   return { url: redis.url, primaries: [redis], replicas: [], stop: () => redis.stop() };
 }
 
-export async function openWorld(store: StoreName, serverCount: number): Promise<World> {
+export async function openWorld(store: StoreName, serverCount: number, settings: Settings = HASTY): Promise<World> {
   const folder = await mkdtemp(join(tmpdir(), 'qim-chaos-'));
   const nodes = await startNodes(store);
   const secret = randomBytes(32).toString('hex');
@@ -56,7 +62,7 @@ export async function openWorld(store: StoreName, serverCount: number): Promise<
     await rm(folder, { recursive: true, force: true });
   };
   try {
-    for (let i = 0; i < serverCount; i += 1) servers.push(await startServer(`server ${i}`, folder, store, nodes));
+    for (let i = 0; i < serverCount; i += 1) servers.push(await startServer(`server ${i}`, { folder, store, nodes, settings }));
   } catch (error) {
     await close();
     throw error;
@@ -84,7 +90,14 @@ export async function openWorld(store: StoreName, serverCount: number): Promise<
   };
 }
 
-async function startServer(name: string, folder: string, store: StoreName, nodes: Nodes | undefined): Promise<ServerProcess> {
+interface Place {
+  readonly folder: string;
+  readonly store: StoreName;
+  readonly nodes: Nodes | undefined;
+  readonly settings: Settings;
+}
+
+async function startServer(name: string, { folder, store, nodes, settings }: Place): Promise<ServerProcess> {
   const redis = store === 'redis' ? nodes?.primaries[0] : undefined;
   const back = redis === undefined ? undefined : await FaultProxy.open({ port: redis.port });
   const url = back === undefined ? nodes?.url : `redis://127.0.0.1:${back.port}`;
@@ -94,9 +107,7 @@ async function startServer(name: string, folder: string, store: StoreName, nodes
     data: join(folder, 'data'),
     jwtSecretFile: join(folder, 'secret'),
     logLevel: 'warn',
-    // The shortest that may be set: what is dead is noticed and taken over within a run of some seconds.
-    pushLease: '3s',
-    pingInterval: '1s',
+    ...settings,
   };
   return ServerProcess.start({ name, flags, back });
 }
