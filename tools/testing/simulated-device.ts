@@ -96,6 +96,11 @@ export class SimulatedDevice implements EventSink {
         return this.#refresh(event.conversationId);
       case 'resyncNeeded':
         return this.#resync();
+      // Of what is shown in passing nothing is kept.
+      case 'typing':
+      case 'presence':
+      case 'suspended':
+        return;
     }
   }
 
