@@ -1,4 +1,4 @@
-/** The real server on its embedded store, in this process; restarted on the same port and folder. */
+/** The real server, on its embedded store unless told otherwise, in this process; restarted on the same port and folder. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,14 +15,14 @@ export interface RealServer {
   end(): Promise<void>;
 }
 
-/** `more` in place of what the real world gives, such as another page. */
-export async function startRealServer(more: Partial<ServerIo> = {}): Promise<RealServer> {
+/** `more` in place of what the real world gives, such as another page; `flags` as on the command line. */
+export async function startRealServer(more: Partial<ServerIo> = {}, flags: Readonly<Record<string, string>> = {}): Promise<RealServer> {
   const data = await mkdtemp(join(tmpdir(), 'qim-e2e-'));
   const errors: string[] = [];
   let running: RunningServer | undefined;
   let port = '0';
   const start = async (): Promise<void> => {
-    const config = loadConfig({ flags: { dev: 'true', port, data, logLevel: 'warn' }, environment: {} });
+    const config = loadConfig({ flags: { dev: 'true', port, data, logLevel: 'warn', ...flags }, environment: {} });
     running = await startServer(config, { ...serverIo({ out: () => {}, err: (line) => errors.push(line) }), ...more });
     port = String(running.port);
   };

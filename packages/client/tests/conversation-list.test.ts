@@ -29,7 +29,7 @@ function sound(conversationId: string, latestConversationSeq = 1): SoundConversa
     preview: undefined,
     previewDamaged: undefined,
     flags: { pinned: false, muted: false, hidden: false, markedUnread: false },
-    settings: { historyVisibility: 'all', onlyAdminsPost: false },
+    settings: { historyVisibility: 'all', onlyAdminsPost: false, readReceipts: false },
     role: 'member',
     epoch: 1,
     damaged: undefined,

@@ -172,7 +172,7 @@ class World {
         try {
           resolve(answer());
         } catch (error) {
-          reject(error as Error);
+          reject(error instanceof Error ? error : new Error(String(error)));
         }
       });
     });

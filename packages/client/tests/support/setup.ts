@@ -31,11 +31,11 @@ export async function online(server: { readonly url: string }, user: string, opt
 }
 
 /** Waits for what must come to be. */
-export async function until(holds: () => boolean): Promise<void> {
+export async function until(holds: () => boolean, withinMs = 20_000): Promise<void> {
   await vi.waitFor(
     () => {
       if (!holds()) throw new Error(`did not come to be: ${holds.toString()}`);
     },
-    { timeout: 10_000, interval: 5 },
+    { timeout: withinMs, interval: 5 },
   );
 }
