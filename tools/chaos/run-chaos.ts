@@ -75,7 +75,8 @@ async function injected(world: World, load: Load, { seed, minutes, store, server
   return counts;
 }
 
-async function readersOf(world: World, load: Load): Promise<readonly Reader[]> {
+/** Everyone's fresh view of every conversation they are in. */
+export async function readersOf(world: World, load: Load): Promise<readonly Reader[]> {
   const readers: Reader[] = [];
   for (const [conversationId, users] of load.members) {
     for (const user of users) {
@@ -91,7 +92,7 @@ async function freshReader(world: World, user: string): Promise<FreshReader> {
 }
 
 /** Devices that still show something else than a fresh fetch when their time is up, and what. */
-async function divergingDevices(world: World, load: Load): Promise<readonly string[]> {
+export async function divergingDevices(world: World, load: Load): Promise<readonly string[]> {
   const endsAt = performance.now() + CONVERGED_WITHIN_MS;
   for (;;) {
     const problems = (await Promise.all(load.devices.map((device) => diverging(world, device)))).flat();

@@ -7,7 +7,8 @@ const SECONDS = 15;
 
 test.each<{ store: StoreName; servers: number; seed: number }>([
   { store: 'embedded', servers: 1, seed: 20 },
-  { store: 'redis', servers: 1, seed: 21 },
+  { store: 'redis', servers: 2, seed: 21 },
+  { store: 'cluster', servers: 2, seed: 22 },
 ])(
   '$store: nothing acknowledged is lost or doubled, counts are right, devices converge, no server grows',
   async ({ store, servers, seed }) => {
