@@ -72,7 +72,7 @@ export interface Client {
   readonly totals: Observable<TotalsState>;
   /** Who writes where. */
   readonly typing: Observable<TypingState>;
-  /** Who is known to be online, of those who share a conversation with the user; nobody without a link. */
+  /** Who is known to be online, of the others of direct conversations; nobody without a link. */
   readonly presence: Observable<ReadonlySet<string>>;
   readonly profiles: ProfilesView;
   /** Connects, and again after every loss, until `close`. */

@@ -2,7 +2,8 @@
  * The conversation list as the server says it. Every number comes from ListConversations or GetConversation; an event only
  * says which conversation to read again. One reading at a time, so that an answer never overwrites a newer one.
  *
- * Order: the server's, whenever the list is read; between two readings a conversation with a newer head moves to the top.
+ * Order: the server's, whenever the list is read; between two readings a conversation with a newer head moves to the top, below
+ * the pinned ones. A hidden one is not listed: its next message, which ends the hiding, brings it back.
  */
 import {
   CLIENT_LIST_ENTRIES_MAX,
@@ -209,13 +210,20 @@ export class ConversationList {
 
   #put(read: Conversation, touch: Touch): void {
     const { conversations, hasMore } = this.#state.snapshot();
+    if (read.flags.hidden) {
+      this.#showEntries(conversations.filter((entry) => entry.conversationId !== read.conversationId));
+      this.#options.noted(read);
+      return;
+    }
     const at = conversations.findIndex((entry) => entry.conversationId === read.conversationId);
     const held = conversations[at];
     if (held === undefined) {
       // A quiet one beyond the pages that were read stays there.
-      if (touch === 'activity' || !hasMore) this.#showEntries([read, ...conversations]);
-    } else if (hasNewerHead(read, held, touch)) this.#showEntries([read, ...conversations.slice(0, at), ...conversations.slice(at + 1)]);
+      if (touch === 'activity' || !hasMore) this.#showEntries(onTop(read, conversations));
+    } else if (hasNewerHead(read, held, touch) && !read.flags.pinned) this.#showEntries(onTop(read, conversations.toSpliced(at, 1)));
     else this.#showEntries(conversations.with(at, read));
+    // Where it belongs now, the server knows.
+    if (read.flags.pinned !== (held?.flags.pinned ?? false)) this.#wantsAll = true;
     this.#options.noted(read);
   }
 
@@ -227,6 +235,12 @@ export class ConversationList {
   #showList(conversations: readonly Conversation[], hasMore: boolean): void {
     this.#state.set({ status: 'ready', error: undefined, conversations, hasMore, stale: false });
   }
+}
+
+/** Below the pinned ones, which come first. */
+function onTop(entry: Conversation, others: readonly Conversation[]): readonly Conversation[] {
+  const at = others.findIndex(({ flags }) => !flags.pinned);
+  return others.toSpliced(at < 0 ? others.length : at, 0, entry);
 }
 
 function hasNewerHead(read: Conversation, held: Conversation, touch: Touch): boolean {

@@ -15,6 +15,11 @@ export interface OpenConversation extends Observable<ConversationSnapshot> {
   readonly members: MembersView;
   /** The user ids of those who are writing, oneself left out. */
   readonly typing: Observable<readonly string[]>;
+  /**
+   * How far others have read, where the setting `readReceipts` is on: what was heard since it was opened. A user who is not in it has
+   * read nothing that this device knows of.
+   */
+  readonly readMarks: Observable<ReadonlyMap<string, number>>;
   /** One page of what precedes the first message; at once when there is none. @throws QimClientError */
   readonly loadOlder: () => Promise<void>;
   /** The message with this sequence was on screen. Marks of one moment become one call. */

@@ -33,7 +33,7 @@ export class Sync {
   readonly outbox: Outbox;
   readonly totals: TotalsReader;
   readonly typing: Typing;
-  readonly presence = new Presence();
+  readonly presence: Presence;
   readonly profiles: Profiles;
   readonly cache: Cache;
   readonly #environment: Environment;
@@ -66,6 +66,7 @@ export class Sync {
     });
     this.totals = new TotalsReader({ api: api.session, environment });
     this.typing = new Typing({ api: api.people, environment });
+    this.presence = new Presence(environment);
     this.profiles = new Profiles({ api: api.people, environment });
     this.windows = new Windows({
       api: windowApi(api),
@@ -138,6 +139,7 @@ export class Sync {
         break;
       case 'readAdvanced':
         if (event.userId === this.#userId) this.touched(event.conversationId, 'other');
+        else this.windows.readBy(event.conversationId, event.userId, event.readConversationSeq);
         break;
       case 'removed':
         this.removed(event.conversationId);

@@ -1,8 +1,9 @@
 /** The open conversations: one window each, however many hold it. */
+import { CLIENT_READ_MARKS_MAX } from '@qim/proto';
 import type { ConversationApi } from './api/conversation-api.js';
 import { Members } from './members.js';
 import { type HeldMessages, MessageWindow, type MessageWindowOptions } from './message-window.js';
-import { derived } from './observable.js';
+import { Cell, derived } from './observable.js';
 import { conversationView, type OpenConversation } from './open-conversation.js';
 import type { Outbox } from './outbox.js';
 import type { Message } from './types.js';
@@ -11,6 +12,7 @@ import type { Typing } from './typing.js';
 interface Held {
   readonly window: MessageWindow;
   readonly members: Members;
+  readonly readMarks: Cell<ReadonlyMap<string, number>>;
   readonly ends: readonly (() => void)[];
   holders: number;
 }
@@ -48,6 +50,15 @@ export class Windows {
     this.get(message.conversationId)?.push(message);
   }
 
+  /** Only ever raised: events may come in any order. */
+  readBy(conversationId: string, userId: string, seq: number): void {
+    const cell = this.#held.get(conversationId)?.readMarks;
+    const marks = cell?.snapshot();
+    if (cell === undefined || marks === undefined || (marks.get(userId) ?? 0) >= seq) return;
+    if (!marks.has(userId) && marks.size >= CLIENT_READ_MARKS_MAX) return;
+    cell.set(new Map(marks).set(userId, seq));
+  }
+
   /** Its members may have changed; without an id, those of all. */
   touchMembers(conversationId?: string): void {
     if (conversationId !== undefined) this.#held.get(conversationId)?.members.touch();
@@ -63,6 +74,7 @@ export class Windows {
       ...conversationView(held.window, outbox, conversationId),
       conversationId,
       members: held.members,
+      readMarks: { subscribe: held.readMarks.subscribe, snapshot: held.readMarks.snapshot },
       typing: derived(typing.state, (state) => state.get(conversationId) ?? NOBODY),
       loadOlder: () => held.window.loadOlder(),
       markRead: (seq) => markRead(conversationId, seq),
@@ -98,7 +110,13 @@ export class Windows {
       outbox.state.subscribe(settle),
       window.state.subscribe(() => changed(conversationId, window)),
     ];
-    const held = { window, members: new Members({ conversationId, api }), ends, holders: 0 };
+    const held = {
+      window,
+      members: new Members({ conversationId, api }),
+      readMarks: new Cell<ReadonlyMap<string, number>>(new Map()),
+      ends,
+      holders: 0,
+    };
     this.#held.set(conversationId, held);
     void this.#begin(conversationId, window);
     return held;

@@ -1,6 +1,7 @@
 /** Typing, presence, totals, members and profiles: small states over calls that the test plays, with fake time. */
 import {
   CLIENT_PRESENCE_MAX,
+  CLIENT_PRESENCE_SHOWN_MS,
   CLIENT_PROFILES_MAX,
   CLIENT_TYPING_MAX,
   PROFILES_DELAY_MS,
@@ -92,7 +93,7 @@ describe('who is writing', () => {
 
 describe('who is online', () => {
   test('is what was heard last, and nobody without a link', () => {
-    const presence = new Presence();
+    const presence = new Presence(environment);
     presence.heard('bob', true);
     presence.heard('carol', true);
     presence.heard('bob', false);
@@ -101,8 +102,19 @@ describe('who is online', () => {
     expect(presence.state.snapshot().size).toBe(0);
   });
 
+  test('ends with silence', async () => {
+    const presence = new Presence(environment);
+    presence.heard('bob', true);
+    await pass(CLIENT_PRESENCE_SHOWN_MS - 1);
+    presence.heard('bob', true);
+    await pass(CLIENT_PRESENCE_SHOWN_MS - 1);
+    expect(presence.state.snapshot().has('bob')).toBe(true);
+    await pass(1);
+    expect(presence.state.snapshot().size).toBe(0);
+  });
+
   test('is held up to the bound', () => {
-    const presence = new Presence();
+    const presence = new Presence(environment);
     const before = presence.state.snapshot();
     (before as Set<string>).clear();
     for (let n = 0; n < CLIENT_PRESENCE_MAX; n += 1) (before as Set<string>).add(`u${n}`);

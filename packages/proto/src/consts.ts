@@ -305,6 +305,10 @@ export const TYPING_SHOWN_MS = 7_000;
 export const CLIENT_TYPING_MAX = 200;
 /** People held as online; the next one is left out, and shows as not known. */
 export const CLIENT_PRESENCE_MAX = 10_000;
+/** Somebody who is online is heard of every 4 minutes, so twice within this. */
+export const CLIENT_PRESENCE_SHOWN_MS = 10 * 60 * 1000;
+/** Members whose read marks an open conversation holds: larger groups are told of none. */
+export const CLIENT_READ_MARKS_MAX = 200;
 /** Profiles held; the one that was asked for longest ago makes room. */
 export const CLIENT_PROFILES_MAX = 2_000;
 /** Profiles wanted within this time are asked for together: those of one rendering. */

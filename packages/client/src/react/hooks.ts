@@ -53,7 +53,7 @@ export function useTyping(conversationId: string): readonly string[] {
 
 export interface ShownConversation
   extends ConversationSnapshot,
-    Omit<OpenConversation, 'close' | keyof Observable<never> | 'members' | 'typing'> {}
+    Omit<OpenConversation, 'close' | keyof Observable<never> | 'members' | 'typing' | 'readMarks'> {}
 
 /** Open for as long as a component shows it: rendering alone opens nothing. */
 export function useConversation(conversationId: string): ShownConversation {
