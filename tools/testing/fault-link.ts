@@ -1,11 +1,26 @@
 /** One connection through a FaultProxy: two pipes, each of which keeps its order. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import type { Break, Condition } from './fault-proxy.js';
 import { WebSocketFrames } from './websocket-frames.js';
 
 /** up: from the client to the server. */
 export type Direction = 'up' | 'down';
+
+/** What a link does from now on, open ones and new ones, until told otherwise. */
+export type Condition =
+  | { readonly kind: 'sound' }
+  /** Each chunk arrives so much later, in order; `bytesPerSecond`: and no faster than that, in each direction. */
+  | { readonly kind: 'slow'; readonly latencyMs: number; readonly jitterMs?: number; readonly bytesPerSecond?: number }
+  /** Nothing passes and nothing is closed, as behind a firewall that drops; what was sent meanwhile comes when it ends. */
+  | { readonly kind: 'blackHole' }
+  /** New connections are reset at once; open ones are as they were. */
+  | { readonly kind: 'refuse' };
+
+/**
+ * How an open link breaks. cut: closed in order. reset: RST to both ends. halfOpen: one end is reset and the other is not
+ * told: whatever it sends is swallowed, until `heal`, when it is reset as a host that came back would do it.
+ */
+export type Break = 'cut' | 'reset' | 'serverGone' | 'clientGone';
 
 /** What an interception may do with a chunk; forwarding nothing swallows it. */
 export interface Interceptable {

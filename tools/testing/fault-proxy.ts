@@ -5,25 +5,9 @@
  */
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
-import { type Direction, type Interception, Link, type LinkState } from './fault-link.js';
+import { type Break, type Condition, type Direction, type Interception, Link, type LinkState } from './fault-link.js';
 
-export type { Direction, Interception } from './fault-link.js';
-
-/** What a link does from now on, open ones and new ones, until told otherwise. */
-export type Condition =
-  | { readonly kind: 'sound' }
-  /** Each chunk arrives so much later, in order; `bytesPerSecond`: and no faster than that, in each direction. */
-  | { readonly kind: 'slow'; readonly latencyMs: number; readonly jitterMs?: number; readonly bytesPerSecond?: number }
-  /** Nothing passes and nothing is closed, as behind a firewall that drops; what was sent meanwhile comes when it ends. */
-  | { readonly kind: 'blackHole' }
-  /** New connections are reset at once; open ones are as they were. */
-  | { readonly kind: 'refuse' };
-
-/**
- * How an open link breaks. cut: closed in order. reset: RST to both ends. halfOpen: one end is reset and the other is not
- * told: whatever it sends is swallowed, until `heal`, when it is reset as a host that came back would do it.
- */
-export type Break = 'cut' | 'reset' | 'serverGone' | 'clientGone';
+export type { Break, Condition, Direction, Interception } from './fault-link.js';
 
 /** Breaks the link on which the count is reached, exactly there: nothing after it passes. */
 export interface Trip {

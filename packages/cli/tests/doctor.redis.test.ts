@@ -1,8 +1,7 @@
 /** `qim doctor` on a real Redis and a real Cluster: what is wrong with them is said, what is sound is not complained of. */
 import { openStore, readSettings } from '@qim/server';
-import { type RedisServer, type RedisServerOptions, startRedis } from '@qim/store/testing';
+import { type RedisServer, type RedisServerOptions, startRedis, startRedisCluster } from '@qim/store/testing';
 import { expect, onTestFinished, test } from 'vitest';
-import { startRedisCluster } from '../../store/src/testing/redis-cluster.js';
 import type { Finding } from '../src/doctor/diagnosis.js';
 import { qim } from './calling.js';
 

@@ -1,4 +1,5 @@
 /** What senders were told, before and after a failure: no (epoch, sequence) may name two messages. */
+import { setImmediate } from 'node:timers/promises';
 import type { CommitOutcome, CommitRequest } from '../src/message/message-store.js';
 import type { Store } from '../src/store.js';
 
@@ -17,8 +18,11 @@ export class Senders {
   /** Sends until the signal; what is not acknowledged is not tried again. */
   async send(store: Store, next: () => CommitRequest, signal: AbortSignal): Promise<void> {
     // A refusal may come without any wait; a sender who is refused leaves the others their turn.
-    const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 20));
-    while (!signal.aborted) await this.commit(store, next()).then(() => {}, pause);
+    while (!signal.aborted)
+      await this.commit(store, next()).then(
+        () => {},
+        () => setImmediate(),
+      );
   }
 
   /** @throws as MessageStore.commit */

@@ -19,9 +19,6 @@ import type { DirectoryCursor } from '@qim/store';
 import { directConversationId } from './conversation-ids.js';
 import type { WriterDeps } from './ports.js';
 
-/** anyone; only users who have a conversation in common may open one; only the tenant's own backend sends direct messages. */
-export type DirectMessages = 'anyone' | 'sharedConversation' | 'serverOnly';
-
 type Deps = Pick<WriterDeps, 'messages' | 'directory' | 'users' | 'directMessages'>;
 
 export class DirectGate {

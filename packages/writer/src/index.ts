@@ -1,5 +1,4 @@
 export type * from './contract.js';
 export { directConversationId } from './conversation-ids.js';
-export type { DirectMessages } from './direct-gate.js';
-export type { WriterDeps, WriterObserver } from './ports.js';
+export type { DirectMessages, WriterDeps, WriterObserver } from './ports.js';
 export { createWriter } from './writer.js';

@@ -1,7 +1,9 @@
 /** What the writer is given. It opens nothing, and asks no clock and no source of randomness but these. */
 import type { AnnounceRead, TenantId } from '@qim/proto';
 import type { Directory, MessageStore, Users } from '@qim/store';
-import type { DirectMessages } from './direct-gate.js';
+
+/** anyone; only users who have a conversation in common may open one; only the tenant's own backend sends direct messages. */
+export type DirectMessages = 'anyone' | 'sharedConversation' | 'serverOnly';
 
 /** Told of what metrics and logs should know. Must not throw. */
 export interface WriterObserver {

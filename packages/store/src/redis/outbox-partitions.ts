@@ -7,13 +7,21 @@
  */
 import { assert } from '@qim/proto';
 import type { OutboxLease } from '../outbox/outbox.js';
+import type { RedisContext } from './context.js';
 import type { StoredEntry } from './outbox-entry.js';
-import type { OutboxReader } from './outbox-reader.js';
-import type { OutboxReads } from './outbox-reads.js';
+import { OutboxReader } from './outbox-reader.js';
+import { CONNECTION_NAME, type OutboxReads } from './outbox-reads.js';
 
 export interface OpenedReader {
   readonly reader: Pick<OutboxReader, 'read' | 'settled'>;
   close(): void;
+}
+
+export function partitionReaders(context: RedisContext): OutboxReads {
+  return new PartitionReaders(async () => {
+    const connection = await context.connection.dedicated(CONNECTION_NAME);
+    return { reader: new OutboxReader(connection, context), close: () => connection.destroy() };
+  });
 }
 
 export class PartitionReaders implements OutboxReads {

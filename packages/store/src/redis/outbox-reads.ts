@@ -6,7 +6,6 @@ import type { OutboxLease } from '../outbox/outbox.js';
 import type { RedisConnection } from './connection.js';
 import type { RedisContext } from './context.js';
 import type { StoredEntry } from './outbox-entry.js';
-import { PartitionReaders } from './outbox-partitions.js';
 import { OutboxReader } from './outbox-reader.js';
 
 export interface OutboxReads {
@@ -20,7 +19,7 @@ export interface OutboxReads {
   close(): void;
 }
 
-const CONNECTION_NAME = 'qim-outbox';
+export const CONNECTION_NAME = 'qim-outbox';
 
 /** One reader on a connection of its own, which is opened by the first read. */
 export function oneReader(context: RedisContext): OutboxReads {
@@ -42,11 +41,4 @@ export function oneReader(context: RedisContext): OutboxReads {
     ended: () => Promise.resolve(),
     close: () => void opened?.then((connection) => connection.destroy()).catch(() => {}),
   };
-}
-
-export function partitionReaders(context: RedisContext): OutboxReads {
-  return new PartitionReaders(async () => {
-    const connection = await context.connection.dedicated(CONNECTION_NAME);
-    return { reader: new OutboxReader(connection, context), close: () => connection.destroy() };
-  });
 }
