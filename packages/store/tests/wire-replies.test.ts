@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { sequenceToBytes } from '../src/message/bytes.js';
 import { Replies, ReplyScanner, type ScanState, UnexpectedReply } from '../src/redis/wire-replies.js';
-import { memberBytes } from '../src/redis/wire-request.js';
+import { encodedCommand, encodedWords, WireRequest } from '../src/redis/wire-request.js';
 import { seq } from './records.js';
 
 function scanned(text: string, replies: number): { state: ScanState; replies: Replies; end: number } {
@@ -82,8 +82,39 @@ describe('what is not read for', () => {
   });
 });
 
-test('the bytes of a member in a request are those of the index', () => {
+test.each(['0', '1', '9007199254740991'])('%s is a decimal number', (digits) => {
+  expect(scanned(`$${digits.length}\r\n${digits}\r\n`, 1).replies.decimal()).toBe(Number(digits));
+});
+
+test.each(['', '01', '-1', '1.5', 'x', '9007199254740992', '12345678901234567'])('%j is no decimal number', (text) => {
+  expect(() => scanned(`$${text.length}\r\n${text}\r\n`, 1).replies.decimal()).toThrow(UnexpectedReply);
+  expect(() => scanned('$-1\r\n', 1).replies.decimal()).toThrow(UnexpectedReply);
+});
+
+test('a request is what every client sends, however little room was thought of', () => {
+  for (const bytes of [1, 1_000]) {
+    const request = new WireRequest(bytes);
+    request.command(4);
+    request.words(encodedWords(['HMGET']));
+    request.ascii('key');
+    request.number(seq(2 ** 53 - 1));
+    request.words(encodedWords(['é']));
+    expect(request.bytes).toEqual(encodedCommand(['HMGET', 'key', '9007199254740991', 'é']));
+    expect(request.commands).toBe(1);
+  }
+});
+
+test.each([9, 10, 99, 100, 204])('a command of %d arguments says so', (count) => {
+  const request = new WireRequest(1);
+  request.command(count);
+  expect(request.bytes.toString()).toBe(`*${count}\r\n`);
+});
+
+test('the bound of a range holds the bytes of the index', () => {
   for (const sequence of [0, 1, 255, 256, 2 ** 32, 2 ** 53 - 1]) {
-    expect(Buffer.from(memberBytes(seq(sequence)), 'latin1')).toEqual(Buffer.from(sequenceToBytes(seq(sequence))));
+    const request = new WireRequest(1);
+    request.after(seq(sequence));
+    expect(request.bytes.subarray(5, 13)).toEqual(Buffer.from(sequenceToBytes(seq(sequence))));
+    expect(request.bytes.toString('latin1')).toMatch(/^\$9\r\n\(/);
   }
 });

@@ -76,7 +76,8 @@ const ASCII_CHARS_MAX = 256;
 /** @throws Malformed when [at, at + length) is not UTF-8 */
 export function getText(bytes: Uint8Array, at: number, length: number): string {
   if (length <= ASCII_CHARS_MAX && isAscii(bytes, at, at + length)) {
-    return Buffer.from(bytes.buffer, bytes.byteOffset + at, length).toString('latin1');
+    const buffer = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+    return buffer.toString('latin1', at, at + length);
   }
   try {
     return strictUtf8.decode(bytes.subarray(at, at + length));

@@ -92,18 +92,47 @@ export function parseFacts(values: readonly (string | null | undefined)[]): Stor
   if (values.every((value) => value === undefined || value === null)) return undefined;
   const [kind, title, settings, pair, ...numbers] = values;
   try {
-    const facts: StoredFacts = {
-      kind: parseKind(kind),
+    return factsFromValues({
+      kind: parseDecimal(present(kind)),
       title: present(title),
-      settings: settingsFrom(present(settings)),
-      pair: userIds(parseJson(present(pair))),
-      lastSequence: parseDecimal(present(numbers[0])) as ConversationSeq,
-      reservedThrough: parseDecimal(present(numbers[1])) as ConversationSeq,
-      lastCommittedAtMs: parseDecimal(present(numbers[2])),
-      retainedFrom: parseDecimal(present(numbers[3])) as ConversationSeq,
-      previewSequence: parseDecimal(present(numbers[4])) as ConversationSeq,
-      amendmentNumber: parseDecimal(present(numbers[5])),
-      epoch: parseDecimal(present(numbers[6])),
+      settings: present(settings),
+      pair: present(pair),
+      numbers: NUMBER_FIELDS.map((_, i) => parseDecimal(present(numbers[i]))),
+    });
+  } catch (error) {
+    if (error instanceof Malformed) return 'factsUnreadable';
+    throw error;
+  }
+}
+
+const NUMBER_FIELDS = FACT_FIELDS.slice(4);
+
+/** The fields with their numbers read: `numbers` are those after `pair`. */
+export interface FactValues {
+  readonly kind: number;
+  readonly title: string;
+  readonly settings: string;
+  readonly pair: string;
+  readonly numbers: readonly number[];
+}
+
+export function factsFromValues({ kind, title, settings, pair, numbers }: FactValues): StoredFacts | 'factsUnreadable' {
+  const [lastSequence = 0, reservedThrough = 0, lastCommittedAtMs = 0, retainedFrom = 0, previewSequence = 0, ...rest] = numbers;
+  const [amendmentNumber = 0, epoch = 0] = rest;
+  if (kind !== ConversationKind.Direct && kind !== ConversationKind.Group) return 'factsUnreadable';
+  try {
+    const facts: StoredFacts = {
+      kind,
+      title,
+      settings: settingsFrom(settings),
+      pair: pair === NO_PAIR ? [] : userIds(parseJson(pair)),
+      lastSequence: lastSequence as ConversationSeq,
+      reservedThrough: reservedThrough as ConversationSeq,
+      lastCommittedAtMs,
+      retainedFrom: retainedFrom as ConversationSeq,
+      previewSequence: previewSequence as ConversationSeq,
+      amendmentNumber,
+      epoch,
     };
     return factsAgree(facts) ? facts : 'factsUnreadable';
   } catch (error) {
@@ -111,6 +140,9 @@ export function parseFacts(values: readonly (string | null | undefined)[]): Stor
     throw error;
   }
 }
+
+/** Of a group. */
+const NO_PAIR = '[]';
 
 /** @throws Malformed */
 function settingsFrom(text: string): ConversationSettings {
@@ -133,12 +165,6 @@ function factsAgree(facts: StoredFacts): boolean {
   const { kind, pair } = facts;
   const pairFits = kind === ConversationKind.Direct ? pair.length === 1 || pair.length === 2 : pair.length === 0;
   return pairFits && facts.retainedFrom >= 1 && facts.epoch >= 1;
-}
-
-function parseKind(text: string | null | undefined): ConversationKind {
-  if (text === String(ConversationKind.Direct)) return ConversationKind.Direct;
-  if (text === String(ConversationKind.Group)) return ConversationKind.Group;
-  throw new Malformed('no known kind');
 }
 
 function present(value: string | null | undefined): string {

@@ -12,8 +12,9 @@ export interface Snippet {
 export function snippetOf(content: MessageContent): Snippet {
   switch (content.kind) {
     case 'text': {
-      // No character takes more than three bytes, those outside the basic plane being two of them with four.
-      if (content.text.length * 3 <= SNIPPET_BYTES_MAX) return { text: content.text, truncated: false, isContentType: false };
+      if (content.text.length <= SNIPPET_BYTES_MAX && Buffer.byteLength(content.text) <= SNIPPET_BYTES_MAX) {
+        return { text: content.text, truncated: false, isContentType: false };
+      }
       // The encoder stops before the first character that does not fit.
       const { read } = utf8.encodeInto(content.text, new Uint8Array(SNIPPET_BYTES_MAX));
       return { text: content.text.slice(0, read), truncated: read < content.text.length, isContentType: false };

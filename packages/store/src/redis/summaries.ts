@@ -33,7 +33,7 @@ import {
   newestCommand,
   newestFrom,
 } from './reads.js';
-import { wireFirstRound, wireSecondRound } from './wire-pages.js';
+import { readByWire } from './wire-pages.js';
 
 const FIRST_ROUND_COMMANDS = 4;
 
@@ -65,9 +65,9 @@ async function readOnce(
   states: readonly ConversationState[],
   confirmed: boolean,
 ): Promise<(ConversationReading | 'again')[]> {
-  const plans = (await wireFirstRound(context, scope, states)) ?? (await firstRound(context, scope, states));
-  const fast = await wireSecondRound(context, scope, plans, confirmed);
+  const fast = await readByWire(context, scope, states, confirmed);
   if (fast !== undefined) return fast;
+  const plans = await firstRound(context, scope, states);
   const reads = plans.map((plan) => (plan.kind === 'read' ? recordsOf(context, scope, plan) : undefined));
   const replies = await context.connection.pipeline(reads.flatMap((read) => read?.commands ?? []));
   let at = 0;

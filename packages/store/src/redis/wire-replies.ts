@@ -4,7 +4,7 @@
  * Only what reads of a page are answered with is understood: bulk strings, nil, arrays of them, and errors, which whoever
  * reads them takes for unexpected. With anything else the place in the stream is lost.
  */
-import { WIRE_MARKS } from '@qim/proto';
+import { SEQ_MAX, WIRE_MARKS } from '@qim/proto';
 
 const CR = 13;
 const STAR = 42;
@@ -15,6 +15,7 @@ const ZERO = 48;
 /** A length or a count never has more digits. */
 const DIGITS_MAX = 10;
 const LINE_END = 2;
+const DECIMAL_DIGITS_MAX = 16;
 const ERROR_BYTES_MAX = 4096;
 
 /** In place of a start. */
@@ -153,6 +154,26 @@ export class Replies {
   /** UTF-8; undefined: nil. */
   text(): string | undefined {
     return this.value() ? this.bytes.toString('utf8', this.start, this.start + this.length) : undefined;
+  }
+
+  /** Of decimal text as parseDecimal takes it; what is none is unexpected. */
+  decimal(): number {
+    if (!this.value()) throw new UnexpectedReply('no number');
+    return this.asDecimal();
+  }
+
+  /** The same, of the value that was read last. */
+  asDecimal(): number {
+    if (this.length === 0 || this.length > DECIMAL_DIGITS_MAX) throw new UnexpectedReply('no number');
+    const { bytes, start, length } = this;
+    let value = 0;
+    for (let at = start; at < start + length; at += 1) {
+      const digit = (bytes[at] ?? 0) - ZERO;
+      if (digit < 0 || digit > 9) throw new UnexpectedReply('no number');
+      value = value * 10 + digit;
+    }
+    if ((bytes[start] === ZERO && length > 1) || value > SEQ_MAX) throw new UnexpectedReply('no number');
+    return value;
   }
 
   /** All were read. @throws UnexpectedReply */

@@ -53,7 +53,7 @@ export class Wire {
    * What `read` makes of the replies, or undefined: ask elsewhere. `read` runs before anything else may use the bytes, and
    * must keep none of them. Cost: 1. @throws StoreUnavailable when no answer comes in time
    */
-  async round<T>({ text, commands }: WireRequest, read: (replies: Replies) => T): Promise<T | undefined> {
+  async round<T>({ bytes, commands }: WireRequest, read: (replies: Replies) => T): Promise<T | undefined> {
     if (!this.#ready || this.#waitingCommands + commands > STORE_COMMANDS_WAITING_MAX) {
       this.#connect();
       return undefined;
@@ -66,14 +66,14 @@ export class Wire {
           reject(unavailable('connection', new Error(`no answer in ${this.#settings.timeoutMs} ms`)));
           this.#drop(socket);
         });
-        this.#ask(text, commands, (replies) => resolve(replies && readOrNothing(replies, read)), reject);
+        this.#ask(bytes, commands, (replies) => resolve(replies && readOrNothing(replies, read)), reject);
       });
     } finally {
       callOff();
     }
   }
 
-  #ask(text: string, commands: number, settle: Waiting['settle'], fail: (error: unknown) => void): void {
+  #ask(bytes: Buffer, commands: number, settle: Waiting['settle'], fail: (error: unknown) => void): void {
     this.#settings.onRoundTrip();
     this.#waitingCommands += commands;
     if (this.#waiting.length === 0) this.#scanner.begin(commands);
@@ -88,7 +88,7 @@ export class Wire {
         }
       },
     });
-    this.#socket?.write(text, 'latin1');
+    this.#socket?.write(bytes);
   }
 
   #connect(): void {
@@ -129,7 +129,7 @@ export class Wire {
         this.#ready = true;
       }
     };
-    socket.write(commands.map(encodedCommand).join(''), 'latin1');
+    socket.write(Buffer.concat(commands.map(encodedCommand)));
   }
 
   /** Where the next bytes go: behind those that are there. */
