@@ -1,6 +1,7 @@
 export * from './access.js';
 export * from './close-codes.js';
 export * from './consts.js';
+export * from './consts-client.js';
 export * from './errors.js';
 export * from './ids.js';
 export * from './message.js';
