@@ -1,6 +1,7 @@
 export type * from './bus/bus.js';
 export type * from './directory/directory.js';
 export { corrupt, type DamageError, isDamage, MessageStoreError, unavailable } from './errors.js';
+export type { HookBatch, HookJob, HookQueue } from './hooks/hook-queue.js';
 export { decodeMessage, encodeMessage } from './message/message-bytes.js';
 export type * from './message/message-store.js';
 export type * from './message/summary.js';

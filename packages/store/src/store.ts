@@ -2,6 +2,7 @@
 import type { AckDurability, CorruptReason } from '@qim/proto';
 import type { Bus } from './bus/bus.js';
 import type { Directory } from './directory/directory.js';
+import type { HookQueue } from './hooks/hook-queue.js';
 import type { MessageStore } from './message/message-store.js';
 import type { Outbox } from './outbox/outbox.js';
 import type { Users } from './users/users.js';
@@ -11,6 +12,8 @@ export interface Store {
   readonly directory: Directory;
   readonly users: Users;
   readonly outbox: Outbox;
+  /** What the operator's webhook is still to be told. */
+  readonly hooks: HookQueue;
   readonly bus: Bus;
   /** What an acknowledged commit is worth. */
   readonly ackDurability: AckDurability;

@@ -3,6 +3,7 @@ import { afterAll } from 'vitest';
 import {
   busConformance,
   directoryConformance,
+  hooksConformance,
   messageStoreConformance,
   outboxConformance,
   restartConformance,
@@ -26,6 +27,7 @@ const backend = {
 messageStoreConformance(backend);
 directoryConformance(backend);
 outboxConformance(backend);
+hooksConformance(backend);
 busConformance(backend);
 usersConformance(backend);
 restartConformance(backend);

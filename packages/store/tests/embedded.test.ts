@@ -2,6 +2,7 @@
 import {
   busConformance,
   directoryConformance,
+  hooksConformance,
   messageStoreConformance,
   outboxConformance,
   restartConformance,
@@ -16,4 +17,5 @@ directoryConformance(backend);
 usersConformance(backend);
 busConformance(backend);
 outboxConformance(backend);
+hooksConformance(backend);
 restartConformance(backend);

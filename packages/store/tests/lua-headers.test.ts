@@ -101,7 +101,7 @@ describe('who takes the writes of a partition', () => {
   const WRITE =
     /redis\.call\(\s*'(?:HSET|HSETNX|HDEL|HINCRBY|ZADD|ZREM|XADD|XDEL|XTRIM|SET|DEL|UNLINK|INCR|RPUSH|LPUSH|SADD|SREM)'|write\('/;
   // What follows a lease is checked by its token; nothing there has a sequence.
-  const mayWrite = (name: ScriptName): boolean => /^(?:user|outbox)-/.test(name) || name in UNGUARDED;
+  const mayWrite = (name: ScriptName): boolean => /^(?:user|outbox|hooks)-/.test(name) || name in UNGUARDED;
 
   test.each(NAMES)('%s asks, when it writes to a conversation', (name) => {
     const { header, body } = read(name);

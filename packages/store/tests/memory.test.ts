@@ -3,6 +3,7 @@ import {
   type BackendUnderTest,
   busConformance,
   directoryConformance,
+  hooksConformance,
   messageStoreConformance,
   outboxConformance,
   usersConformance,
@@ -31,3 +32,4 @@ directoryConformance(memory);
 usersConformance(memory);
 busConformance(memory);
 outboxConformance(memory);
+hooksConformance(memory);

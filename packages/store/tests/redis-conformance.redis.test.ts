@@ -2,6 +2,7 @@
 import {
   busConformance,
   directoryConformance,
+  hooksConformance,
   messageStoreConformance,
   outboxConformance,
   restartConformance,
@@ -17,4 +18,5 @@ directoryConformance(backend);
 usersConformance(backend);
 busConformance(backend);
 outboxConformance(backend);
+hooksConformance(backend);
 restartConformance(backend);

@@ -53,6 +53,9 @@ export const Table = {
   Suspended: 's',
   /** Of a tenant, by number. */
   Report: 'y',
+  /** Outbox entries that the webhook is still to be told of. */
+  Hook: 'j',
+  DeadHook: 'z',
 } as const;
 export type Table = (typeof Table)[keyof typeof Table];
 
@@ -292,11 +295,13 @@ export function viewOfTombstone(tombstone: Buffer): Buffer {
   return Buffer.concat([Buffer.from(`${Table.View}:`, 'latin1'), tombstone.subarray(WEEK_PREFIX_BYTES)]);
 }
 
-export function outboxPrefix(table: typeof Table.Outbox | typeof Table.Poison, partition: number): Buffer {
+type EntryTable = typeof Table.Outbox | typeof Table.Poison | typeof Table.Hook | typeof Table.DeadHook;
+
+export function outboxPrefix(table: EntryTable, partition: number): Buffer {
   return prefix(table, partition);
 }
 
-export function outboxEntry(table: typeof Table.Outbox | typeof Table.Poison, partition: number, entryNumber: number): Buffer {
+export function outboxEntry(table: EntryTable, partition: number, entryNumber: number): Buffer {
   return withNumber(outboxPrefix(table, partition), entryNumber);
 }
 
@@ -306,3 +311,5 @@ export const FORMAT_KEY = key(Table.Format, 'format');
 export const outboxCounter = (partition: number): Buffer => key(Table.Format, 'outbox', partition);
 /** The token of a partition's last owner, 8 bytes. */
 export const leaseCounter = (partition: number): Buffer => key(Table.Format, 'lease', partition);
+/** The number of the newest entry that the queue of the webhook was ever given, 8 bytes. */
+export const hookCounter = (partition: number): Buffer => key(Table.Format, 'hook', partition);

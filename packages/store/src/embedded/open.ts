@@ -11,6 +11,7 @@ import type { FaultHook } from './environment.js';
 import { Expiry } from './expiry.js';
 import { enterFolder, type FolderUse } from './folders.js';
 import { checkFormat } from './format.js';
+import { EmbeddedHooks } from './hooks.js';
 import { EmbeddedMessageStore } from './message-store.js';
 import { EmbeddedOutbox } from './outbox.js';
 import { EmbeddedUsers } from './users.js';
@@ -63,6 +64,7 @@ function storeOn({ environment, path, leave }: FolderUse, partitionCount: number
     directory: new EmbeddedDirectory({ environment, now, faults }),
     users: new EmbeddedUsers({ environment, faults }),
     outbox,
+    hooks: new EmbeddedHooks({ environment, outbox, now, faults }),
     bus: new LocalBus(),
     ackDurability: 'synced',
     description: `embedded store in ${path}`,

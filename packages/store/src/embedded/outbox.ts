@@ -56,6 +56,11 @@ export class EmbeddedOutbox implements Outbox {
     this.partitionCount = options.partitionCount;
   }
 
+  /** The lease stands; to be asked inside a plan that depends on it. */
+  owns(lease: OutboxLease): boolean {
+    return this.#ownership(lease) !== undefined;
+  }
+
   /** Something was committed: whoever waits reads again. */
   wake(): void {
     for (const waiter of [...this.#waiters]) waiter();
@@ -245,7 +250,7 @@ export class EmbeddedOutbox implements Outbox {
 }
 
 /** Undefined: no id that this outbox ever gave. */
-function entryNumber(entryId: string): number | undefined {
+export function entryNumber(entryId: string): number | undefined {
   const number = Number(entryId);
   return /^[1-9][0-9]*$/.test(entryId) && number <= SEQ_MAX ? number : undefined;
 }

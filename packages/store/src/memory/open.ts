@@ -8,6 +8,7 @@ import { LocalBus } from '../bus/local-bus.js';
 import type { Store, StoreOptions } from '../store.js';
 import { skipSequences } from './commit.js';
 import { memoryDirectory } from './directory.js';
+import { memoryHooks } from './hooks.js';
 import { memoryMessageStore } from './message-store.js';
 import { memoryOutbox } from './outbox.js';
 import { MemoryState } from './state.js';
@@ -30,6 +31,7 @@ export function openMemoryStore(options: StoreOptions = {}): MemoryStore {
     directory: memoryDirectory(state.now),
     users: memoryUsers(),
     outbox: memoryOutbox(state),
+    hooks: memoryHooks(state),
     bus: new LocalBus(),
     ackDurability: 'memory',
     description: 'memory of this process',

@@ -84,7 +84,7 @@ function memoryOwners({ owners, now }: MemoryState): Pick<Outbox, 'announceOwner
   };
 }
 
-function aboutOf(entry: OutboxEntry | undefined): PoisonEntry['about'] {
+export function aboutOf(entry: OutboxEntry | undefined): PoisonEntry['about'] {
   if (entry === undefined) return undefined;
   const { kind, tenantId, conversationId, conversationSeq } = entry;
   return { kind, tenantId, conversationId, conversationSeq };
@@ -97,7 +97,7 @@ function partitionAt({ partitions }: MemoryState, index: number): MemoryPartitio
 }
 
 /** The partition, when the lease still holds. */
-function owned(state: MemoryState, lease: OutboxLease): MemoryPartition | undefined {
+export function owned(state: MemoryState, lease: OutboxLease): MemoryPartition | undefined {
   const partition = partitionAt(state, lease.partition);
   const holds = partition.owner !== undefined && partition.token === lease.token && partition.expiresAtMs > state.now();
   return holds ? partition : undefined;

@@ -126,6 +126,9 @@ export interface OutboxKeys {
   readonly outbox: string;
   readonly lease: string;
   readonly poison: string;
+  /** Of the webhook: what waits, and what is given up. */
+  readonly hooks: string;
+  readonly deadHooks: string;
 }
 
 /** All key forms of a deployment with a given number of partitions. */
@@ -158,7 +161,13 @@ export class KeySpace {
   outbox(partition: number): OutboxKeys {
     const tag = this.#tags[partition];
     assert(tag !== undefined, 'a partition is one of the deployment');
-    return { outbox: outboxKey(tag), lease: `outboxlease:{${tag}}`, poison: `outboxpoison:{${tag}}` };
+    return {
+      outbox: outboxKey(tag),
+      lease: `outboxlease:{${tag}}`,
+      poison: `outboxpoison:{${tag}}`,
+      hooks: `hooks:{${tag}}`,
+      deadHooks: `hooksdead:{${tag}}`,
+    };
   }
 }
 

@@ -19,6 +19,7 @@ import type { RedisContext } from './context.js';
 import { inspectServers, joinDeployment } from './deployment.js';
 import { RedisDirectory } from './directory.js';
 import { EventChannels } from './event-channels.js';
+import { RedisHooks } from './hooks.js';
 import { KeySpace } from './keys.js';
 import { RedisMessageStore } from './message-store.js';
 import { RedisOutbox } from './outbox.js';
@@ -98,6 +99,7 @@ export async function openRedisStore(url: string, options: RedisStoreOptions = {
       directory: new RedisDirectory(context),
       users: new RedisUsers(context),
       outbox,
+      hooks: new RedisHooks(context),
       bus,
       ackDurability,
       ackReplicas: { wanted: options.ackReplicas ?? 0, seen: replicas },

@@ -41,6 +41,8 @@ export const SCRIPT_KEYS = {
   'outbox-release': 1,
   'outbox-acknowledge': 2,
   'outbox-set-aside': 3,
+  'hooks-append': 3,
+  'hooks-remove': 3,
 } as const;
 
 export type ScriptName = keyof typeof SCRIPT_KEYS;

@@ -13,6 +13,7 @@ import { groupRequests, joinsAndLeaves, paging, readMarks } from './directory.js
 import { flags, holding, pins } from './flags.js';
 import { roles, titleAndSettings } from './group-changes.js';
 import { history, singleReads } from './history.js';
+import { hookQueue } from './hooks.js';
 import { membership } from './membership.js';
 import { entries, leasing, owners, waiting } from './outbox.js';
 import { outsiders } from './outsiders.js';
@@ -83,6 +84,10 @@ export function usersConformance(backend: BackendUnderTest): void {
 
 export function outboxConformance(backend: BackendUnderTest): void {
   suite(backend, 'Outbox', { entries, leases: leasing, owners, waiting });
+}
+
+export function hooksConformance(backend: BackendUnderTest): void {
+  suite(backend, 'HookQueue', { 'the webhook': hookQueue });
 }
 
 /** For a backend that survives: it has `reopen`. */
