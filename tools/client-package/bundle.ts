@@ -21,13 +21,15 @@ export interface Bundle {
 }
 
 export interface BundleOptions {
+  /** Modules to leave out, to see what they weigh. */
+  readonly without?: RegExp | undefined;
   readonly root: string;
   readonly entries: Readonly<Record<string, string>>;
   readonly minify: boolean;
 }
 
 /** In memory. */
-export async function bundle({ root, entries, minify }: BundleOptions): Promise<Bundle> {
+export async function bundle({ root, entries, minify, without }: BundleOptions): Promise<Bundle> {
   const output = await build({
     root,
     configFile: false,
@@ -38,7 +40,7 @@ export async function bundle({ root, entries, minify }: BundleOptions): Promise<
       target: 'es2022',
       minify: minify ? 'oxc' : false,
       lib: { entry: entries, formats: ['es'] },
-      rolldownOptions: { external: ['react'] },
+      rolldownOptions: { external: without === undefined ? ['react'] : ['react', without] },
     },
   });
   const chunks = (Array.isArray(output) ? output : [output]).flatMap((one) => ('output' in one ? one.output : [])).filter(isChunk);
@@ -54,8 +56,8 @@ export async function writeBundle(root: string, { files }: Bundle): Promise<void
 }
 
 /** What an application's own bundler would make of one entry, in bytes after gzip: what a visitor downloads. */
-export async function gzippedBytes(root: string, entry: string): Promise<number> {
-  const { files } = await bundle({ root, entries: { entry }, minify: true });
+export async function gzippedBytes(root: string, entry: string, without?: RegExp): Promise<number> {
+  const { files } = await bundle({ root, entries: { entry }, minify: true, without });
   return [...files.values()].reduce((sum, code) => sum + gzipSync(code, { level: 9 }).length, 0);
 }
 

@@ -136,6 +136,8 @@ export class Sync {
         // It may be one that the user has just joined.
         this.touched(event.conversationId, 'activity');
         this.windows.touchMembers(event.conversationId);
+        // Or the user has cleared its history on another device.
+        this.windows.get(event.conversationId)?.resync();
         break;
       case 'readAdvanced':
         if (event.userId === this.#userId) this.touched(event.conversationId, 'other');

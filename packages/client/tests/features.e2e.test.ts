@@ -145,8 +145,11 @@ test('a blocked sender is refused, a message can be reported, and history can be
 });
 
 test('who is online shows to the other of a direct conversation, who came first and who came later', async () => {
+  // By HTTP: the server looks who is to be told when somebody comes.
+  const headers = { 'content-type': 'application/json', authorization: `Bearer ${await devToken(server.url, 'rob')}` };
+  const body = JSON.stringify({ toUserId: 'sue', clientMessageId: 'first', type: 'MESSAGE_TYPE_TEXT', text: 'x' });
+  await fetch(new URL('/qim.v1.MessageService/SendMessage', server.url), { method: 'POST', headers, body });
   const rob = await online('rob');
-  await rob.sendMessage({ target: { toUserId: 'sue' }, content: 'x' });
   const sue = await online('sue');
   await until(() => sue.presence.snapshot().has('rob') && rob.presence.snapshot().has('sue'));
 });

@@ -7,13 +7,10 @@ import { TABLES } from '../gen/tables.js';
 import { WireReader, WireType } from './reader.js';
 import { WireWriter } from './writer.js';
 
-/** int32 is an enum's too. Any other type is the name of a message. */
-export type Scalar = 'string' | 'bytes' | 'bool' | 'int32' | 'int64';
-
-export interface Field {
+interface Field {
   readonly no: number;
   readonly name: string;
-  /** A Scalar, or the name of a table. */
+  /** string, bytes, bool, int32 (an enum's too), int64, or the name of a table. */
   readonly type: string;
   /** repeated: an array. optional: undefined when it is absent, where others are 0 or empty. */
   readonly rule?: 'repeated' | 'optional';
