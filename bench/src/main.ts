@@ -2,7 +2,7 @@
  * `npm run bench [-- page|commit|e2e|sockets|memory|growth …] [--quick] [--json FILE] [--write-docs [--from FILE]]`
  *
  * Starts its own stores, measures, and prints tables. `--write-docs` writes the tables of docs/benchmarks.md and the curves
- * beside it, from this run or, with `--from`, from the JSON of an earlier one.
+ * beside it, from this run or, with `--from` (once or more), from the JSON of earlier ones.
  */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -19,7 +19,12 @@ import { FULL, QUICK } from './scale.js';
 const DOCS = fileURLToPath(new URL('../../docs/', import.meta.url));
 
 const { values, positionals } = parseArgs({
-  options: { quick: { type: 'boolean' }, json: { type: 'string' }, 'write-docs': { type: 'boolean' }, from: { type: 'string' } },
+  options: {
+    quick: { type: 'boolean' },
+    json: { type: 'string' },
+    'write-docs': { type: 'boolean' },
+    from: { type: 'string', multiple: true },
+  },
   allowPositionals: true,
 });
 const unknown = positionals.filter((word) => !AREA_NAMES.some((name) => name === word));
@@ -28,7 +33,7 @@ if (unknown.length > 0) {
   process.exit(2);
 }
 const chosen = AREA_NAMES.filter((name) => positionals.length === 0 || positionals.includes(name));
-const result = values.from === undefined ? await run(chosen) : (JSON.parse(await readFile(values.from, 'utf8')) as Result);
+const result = values.from === undefined ? await run(chosen) : merged(await Promise.all(values.from.map(readResult)));
 console.log(terminalReport(result));
 if (values.json !== undefined) await writeFile(values.json, `${JSON.stringify(result, undefined, 1)}\n`);
 if (values['write-docs'] === true) await writeDocs(result);
@@ -54,6 +59,26 @@ async function run(areas: readonly AreaName[]): Promise<Result> {
     curves,
     parts,
     missing: [...new Set(missing)],
+  };
+}
+
+async function readResult(path: string): Promise<Result> {
+  return JSON.parse(await readFile(path, 'utf8')) as Result;
+}
+
+/** Runs of single areas as one; the first says when and on what machine. */
+function merged(all: readonly Result[]): Result {
+  const [first] = all;
+  if (first === undefined) throw new Error('--from names at least one file');
+  return {
+    ...first,
+    seconds: all.reduce((sum, { seconds }) => sum + seconds, 0),
+    quick: all.some(({ quick }) => quick),
+    ratios: Object.assign({}, ...all.map(({ ratios }) => ratios)) as Result['ratios'],
+    rows: all.flatMap(({ rows }) => rows),
+    curves: all.flatMap(({ curves }) => curves),
+    parts: all.flatMap(({ parts }) => parts),
+    missing: [...new Set(all.flatMap(({ missing }) => missing))],
   };
 }
 

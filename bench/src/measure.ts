@@ -45,6 +45,21 @@ export function timesOf(work: () => Promise<unknown>, forMs: number): () => Prom
   };
 }
 
+const CPU_TIMES = 12;
+const CPU_WORK = 5;
+
+/** Microseconds that this process is on the CPU for one `work`; how busy the machine is with others matters less to it. */
+export async function cpuOf(work: () => Promise<unknown>): Promise<Spread> {
+  const samples: number[] = [];
+  for (let time = 0; time < CPU_TIMES; time += 1) {
+    const before = process.cpuUsage();
+    for (let i = 0; i < CPU_WORK; i += 1) await work();
+    const { user, system } = process.cpuUsage(before);
+    samples.push((user + system) / CPU_WORK);
+  }
+  return spreadOf(samples);
+}
+
 export function spreadOf(samples: readonly number[]): Spread {
   return { median: quantile(samples, 0.5), low: quantile(samples, 0.25), high: quantile(samples, 0.75), samples: samples.length };
 }

@@ -2,7 +2,7 @@
 import type { Store } from '@qim/store';
 import type { Client } from 'pg';
 import { checkAnswers, expectedAnswer, fill, type KnownConversation, READER, stateAt, TENANT } from '../data.js';
-import { type Contender, interleaved, ratioOf, spreadOf, timesOf } from '../measure.js';
+import { type Contender, cpuOf, interleaved, ratioOf, spreadOf, timesOf } from '../measure.js';
 import { POSTGRES_MISSING, startPostgres } from '../postgres.js';
 import { partsOf, profiled } from '../profile.js';
 import type { Results } from '../result.js';
@@ -27,6 +27,8 @@ const HMGET = 'node-redis, HMGET';
 const COUNT = 'PostgreSQL, count only';
 const SHIP = 'PostgreSQL, records shipped';
 const EMBEDDED = 'qim, embedded';
+/** Where the client's own CPU is measured, too. */
+const CPU_CASE = 'page 100x20';
 /** Past what is counted. */
 const SATURATED = 205;
 
@@ -86,7 +88,11 @@ async function prepare(cleanup: Cleanup, results: Results, scale: Scale): Promis
 
 async function measureCase(results: Results, scale: Scale, bench: Bench, { name, distances }: PageCase): Promise<void> {
   const contenders: Contender[] = [];
-  const add = (who: string, work: () => Promise<unknown>) => contenders.push({ name: who, turn: timesOf(work, scale.turnMs) });
+  const works = new Map<string, () => Promise<unknown>>();
+  const add = (who: string, work: () => Promise<unknown>) => {
+    works.set(who, work);
+    contenders.push({ name: who, turn: timesOf(work, scale.turnMs) });
+  };
   const checked = async (who: string, work: () => ReturnType<Bench['obvious']>, known = bench.known) => {
     checkAnswers(
       `${who}, ${name}`,
@@ -119,6 +125,7 @@ async function measureCase(results: Results, scale: Scale, bench: Bench, { name,
     if (distances.every((distance) => distance > 0 && distance < SATURATED)) await checked(SHIP, () => shipPage(postgres, page));
   }
   report(results, name, await interleaved(contenders, scale.rounds));
+  if (name === CPU_CASE) for (const [who, work] of works) results.row('page', `${name}, CPU of the client`, who, 'us', await cpuOf(work));
 }
 
 function report(results: Results, name: string, samples: Awaited<ReturnType<typeof interleaved>>): void {
