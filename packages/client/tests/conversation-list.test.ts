@@ -191,3 +191,49 @@ test('a lost link is no error of the list; a refusal is, and what was read stays
   expect(list.state.snapshot()).toMatchObject({ status: 'error', error: { reason: 'INTERNAL' } });
   expect(ids()).toEqual(['a']);
 });
+
+const flagged = (entry: SoundConversation, flags: Partial<SoundConversation['flags']>): SoundConversation => ({
+  ...entry,
+  flags: { ...entry.flags, ...flags },
+});
+
+test('a new message moves its conversation below the pinned ones, and a pinned one stays where it is', async () => {
+  const [pinned, alsoPinned] = [flagged(sound('p'), { pinned: true }), flagged(sound('q'), { pinned: true })];
+  await listed(pinned, alsoPinned, sound('a'), sound('b'));
+  all = [pinned, { ...alsoPinned, latestConversationSeq: 2 }, sound('a'), sound('b', 2)];
+  for (const id of ['b', 'q']) list.touch(id, 'activity');
+  await settle();
+  expect(ids()).toEqual(['p', 'q', 'b', 'a']);
+});
+
+test('one that was pinned on another device takes the place that the server gives it', async () => {
+  await listed(sound('a'), sound('b'));
+  all = [flagged(sound('b'), { pinned: true }), sound('a')];
+  list.touch('b', 'activity');
+  await settle();
+  expect([ids(), reads]).toEqual([
+    ['b', 'a'],
+    ['b', `list ${LIST_PAGE_SIZE_DEFAULT}`],
+  ]);
+});
+
+test('a hidden one leaves the list, and is back once a message has ended the hiding', async () => {
+  await listed(sound('a'), sound('b'));
+  all = [sound('a'), flagged(sound('b'), { hidden: true })];
+  list.touch('b', 'other');
+  await settle();
+  expect(ids()).toEqual(['a']);
+  all = [sound('b', 2), sound('a')];
+  list.touch('b', 'activity');
+  await settle();
+  expect(ids()).toEqual(['b', 'a']);
+});
+
+test('what was kept shows until the server has spoken, and never after', async () => {
+  list.restore([sound('kept')]);
+  expect(list.state.snapshot()).toMatchObject({ status: 'ready', stale: true });
+  await listed(sound('a'));
+  expect([ids(), list.state.snapshot().stale]).toEqual([['a'], false]);
+  list.restore([sound('kept')]);
+  expect(ids()).toEqual(['a']);
+});

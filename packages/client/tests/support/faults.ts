@@ -17,6 +17,10 @@ const CUTS_BLIND = 8;
 
 /** `waiting`: messages that a device finds on its return. */
 export function faultSuite(name: string, waiting: number, start: () => Promise<RealServer>): void {
+  describe(name, () => faults(waiting, start));
+}
+
+function faults(waiting: number, start: () => Promise<RealServer>): void {
   let server: RealServer;
   let proxy: FaultProxy;
   let people = 0;
@@ -46,7 +50,7 @@ export function faultSuite(name: string, waiting: number, start: () => Promise<R
     return client;
   };
 
-  describe(`${name}: a link that breaks`, () => {
+  describe('a link that breaks', () => {
     test('at any frame, either way, orderly or not: what is sent ends in one message, and what is shown is the truth', async () => {
       const [anna, bert] = [somebody('anna'), somebody('bert')];
       const [client, other] = await Promise.all([throughProxy(anna), direct(bert)]);
@@ -113,7 +117,7 @@ export function faultSuite(name: string, waiting: number, start: () => Promise<R
     });
   });
 
-  test(`${name}: ${waiting} messages waiting, and the link cut again and again: progress is kept, and nothing is doubled`, async () => {
+  test('messages waiting, and the link cut again and again: progress is kept, and nothing is doubled', async () => {
     const [anna, bert] = [somebody('anna'), somebody('bert')];
     const other = await direct(bert);
     const group = await other.createGroup({ title: 'busy', memberIds: [anna] });
@@ -166,7 +170,7 @@ export function faultSuite(name: string, waiting: number, start: () => Promise<R
     expect(open.snapshot().messages).toEqual(await historyOf(await direct(bert), conversationId));
   });
 
-  test(`${name}: state plus lossy events equals a fresh fetch, once the link was made anew`, async () => {
+  test('state plus lossy events equals a fresh fetch, once the link was made anew', async () => {
     const fates = fc.array(fc.constantFrom<Fate>('once', 'twice', 'late', 'lost'), { minLength: 1, maxLength: 8 });
     const property = fc.asyncProperty(fates, fc.array(deedOf, { minLength: 3, maxLength: 20, size: 'max' }), async (line, deeds) => {
       const [anna, bert] = [somebody('anna'), somebody('bert')];
