@@ -73,7 +73,8 @@ export class Stage {
   }
 
   async start(): Promise<void> {
-    const args = ['serve', '--port', '0', '--data', this.location.data, '--store', this.location.store];
+    // Without limits: few users send here what many would.
+    const args = ['serve', '--port', '0', '--data', this.location.data, '--store', this.location.store, '--send-rates', 'off'];
     const child = spawn(process.execPath, [QIM, ...args, '--jwt-secret-file', join(this.#folder, 'secret'), '--log-level', 'error'], {
       stdio: ['ignore', 'pipe', 'inherit'],
       cwd: this.#folder,

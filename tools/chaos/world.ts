@@ -107,6 +107,8 @@ async function startServer(name: string, { folder, store, nodes, settings }: Pla
     data: join(folder, 'data'),
     jwtSecretFile: join(folder, 'secret'),
     logLevel: 'warn',
+    // Few users send here what many would.
+    sendRates: 'off',
     ...settings,
   };
   return ServerProcess.start({ name, flags, back });

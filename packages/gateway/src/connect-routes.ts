@@ -16,6 +16,7 @@ import {
 } from '@qim/proto/schema';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type Identity, identityOf, ON_BEHALF_OF, refuseSuspended } from './authenticate.js';
+import { clientAddress, type Trust } from './client-address.js';
 import type { GatewayOptions, TokenVerifier } from './contract.js';
 import type { Dispatcher } from './dispatch.js';
 import { connectErrorOf, qimErrorOf } from './error-map.js';
@@ -36,6 +37,7 @@ const SERVICES: readonly DescService[] = [
 ];
 
 const REQUEST_ID_KEY = createContextKey('');
+const ADDRESS_KEY = createContextKey<() => string>(() => '');
 const BODY_KEY = createContextKey<
   { readonly chunks: AsyncIterable<Uint8Array>; readonly form: BodyForm; readonly encoding: string } | undefined
 >(undefined);
@@ -46,6 +48,7 @@ export interface ConnectDeps {
   readonly isSuspended: GatewayOptions['isSuspended'];
   readonly subscriptions: Subscriptions;
   readonly fastPaths: boolean;
+  readonly trust: Trust;
 }
 
 export async function registerConnect(app: FastifyInstance, deps: ConnectDeps): Promise<void> {
@@ -65,7 +68,10 @@ export async function registerConnect(app: FastifyInstance, deps: ConnectDeps): 
     // Compression is a proxy's to do: here it would unpack what a stranger packed.
     acceptCompression: [],
     readMaxBytes: HTTP_BODY_BYTES_MAX,
-    contextValues: (request: FastifyRequest): ContextValues => createContextValues().set(REQUEST_ID_KEY, request.id),
+    contextValues: (request: FastifyRequest): ContextValues =>
+      createContextValues()
+        .set(REQUEST_ID_KEY, request.id)
+        .set(ADDRESS_KEY, () => clientAddress(request.raw, deps.trust)),
   });
 }
 
@@ -116,6 +122,7 @@ async function unary(method: DescMethod, context: HandlerContext, deps: ConnectD
     const { message } = await deps.dispatcher.call({
       name: methodName(method),
       requestId: context.values.get(REQUEST_ID_KEY),
+      address: context.values.get(ADDRESS_KEY),
       identify: () => signedIn(deps, context),
       decode: (input) => {
         const body = bodyOf(context);
@@ -137,7 +144,7 @@ async function* subscribe(context: HandlerContext, { dispatcher, verifier, subsc
       dispatcher.admit(name, identity, requestId);
       const body = bodyOf(context);
       await readRequest(body.chunks, body.form, EventService.method.subscribe.input);
-      return subscriptions.open(identity, context.signal);
+      return subscriptions.open(identity, context.values.get(ADDRESS_KEY)(), context.signal);
     });
     for await (const event of events) yield create(SubscribeResponseSchema, { event });
   } catch (error) {

@@ -19,6 +19,7 @@ import type { Push, PushEvent } from '@qim/push';
 import type { RawData, WebSocket } from 'ws';
 import { actingFor, type Identity, refuseSuspended, withDevice } from './authenticate.js';
 import { at, type Clock } from './clock.js';
+import type { OpenConnections } from './connection-counts.js';
 import type { GatewayLimits, GatewayLog, GatewayObserver, GatewayOptions, TokenVerifier } from './contract.js';
 import { type Dispatcher, unknownMethod } from './dispatch.js';
 import { frameErrorOf } from './error-map.js';
@@ -41,6 +42,7 @@ export interface ConnectionDeps {
   readonly log: GatewayLog;
   readonly clock: Clock;
   readonly limits: GatewayLimits;
+  readonly connections: OpenConnections;
 }
 
 export interface Upgrade {
@@ -48,6 +50,8 @@ export interface Upgrade {
   /** From the Authorization header, already checked; undefined: a hello must bring the token. */
   readonly identity: Identity | undefined;
   readonly onBehalfOf: string | undefined;
+  /** Of the client, as its calls are counted. */
+  readonly address: string;
   /** Called at the first welcome. */
   readonly welcomed: () => void;
 }
@@ -70,6 +74,7 @@ export class Connection {
   #cancelHelloTimeout = () => {};
   #cancelPing = () => {};
   #cancelExpiry = () => {};
+  #uncount = () => {};
 
   constructor(deps: ConnectionDeps, socket: WebSocket, codec: FrameCodec, upgrade: Upgrade) {
     this.#deps = deps;
@@ -142,6 +147,7 @@ export class Connection {
     const turn = this.#hellos.then(action).catch((error: unknown) => {
       const known = this.#deps.dispatcher.judged(error, { requestId: this.#upgrade.requestId });
       this.#sendError(id, known);
+      if (known.code === 'RateLimited') return this.close(CloseCode.TryLater, 'too many connections');
       const retry = known.code === 'StoreUnavailable' || known.code === 'Internal';
       this.close(retry ? TRY_AGAIN_LATER : CloseCode.Unauthenticated, retry ? 'try again later' : 'hello was refused');
     });
@@ -176,7 +182,10 @@ export class Connection {
   async #admit(id: FrameId, identity: Identity): Promise<void> {
     if (identity.expiresAtMs <= this.#deps.clock.now()) throw expired();
     const first = this.#identity === undefined;
-    if (first) await this.#subscribe(identity);
+    if (first) {
+      this.#uncount = this.#deps.connections.ofUser(identity.caller);
+      await this.#subscribe(identity);
+    }
     // After subscribing: a suspension from now on comes as an event.
     await refuseSuspended(this.#deps.isSuspended, identity);
     if (this.#closeCode !== undefined) return this.#release();
@@ -207,6 +216,7 @@ export class Connection {
       const { output, message } = await this.#deps.dispatcher.call({
         name: method,
         requestId: `${this.#upgrade.requestId}.${id}`,
+        address: () => this.#upgrade.address,
         identify: () => this.#signedIn(),
         decode,
       });
@@ -293,6 +303,7 @@ export class Connection {
     this.#cancelHelloTimeout();
     this.#cancelPing();
     this.#cancelExpiry();
+    this.#uncount();
     this.#unsubscribe?.();
     this.#unsubscribe = undefined;
   }

@@ -6,6 +6,8 @@ import type { AckDurability, Caller, DeviceId, ErrorCode, MethodName, TenantId, 
 import type { Push } from '@qim/push';
 import type { Session } from '@qim/session';
 import type { Writer } from '@qim/writer';
+import type { Trust } from './client-address.js';
+import type { SendRates } from './send-rates.js';
 
 /** What a token says, once its signature and time were checked. */
 export interface TokenClaims {
@@ -78,6 +80,12 @@ export interface GatewayOptions {
   readonly after?: (ms: number, action: () => void) => () => void;
   /** Origins such as `https://chat.example` whose pages may connect, beside the gateway's own. Default: none. */
   readonly allowedOrigins?: readonly string[];
+  /** Proxies whose X-Forwarded-For is believed. Default: none. */
+  readonly trustedProxies?: Trust;
+  /** Serve HTTPS and wss: a certificate with its chain, and its key, in PEM. Absent: HTTP. */
+  readonly tls?: { readonly cert: Buffer; readonly key: Buffer };
+  /** How much may be sent; absent: as much as anybody likes. */
+  readonly sendRates?: SendRates;
   readonly limits?: Partial<GatewayLimits>;
   /** False: no short cuts, all by the plain path; for finding out whether a short cut is at fault. Default true. */
   readonly fastPaths?: boolean;
@@ -89,6 +97,9 @@ export interface GatewayLimits {
   readonly pingIntervalMs: number;
   readonly socketQueueBytesMax: number;
   readonly handshakesMax: number;
+  /** WebSockets and event streams of one user, and of one address; Infinity: any number. */
+  readonly connectionsPerUserMax: number;
+  readonly connectionsPerAddressMax: number;
 }
 
 export interface Gateway {

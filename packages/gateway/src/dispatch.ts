@@ -27,11 +27,14 @@ import { sessionMethods } from './handlers/session-methods.js';
 import { systemMethods } from './handlers/system-methods.js';
 import { userMethods } from './handlers/user-methods.js';
 import type { Method } from './method.js';
+import { countSend } from './send-rates.js';
 import type { Work } from './work.js';
 
 export interface Call {
   readonly name: MethodName;
   readonly requestId: string;
+  /** Of the client; asked for only where it is counted. */
+  readonly address: () => string;
   readonly identify: () => Identity | Promise<Identity>;
   readonly decode: (input: DescMessage) => Message | Promise<Message>;
 }
@@ -75,10 +78,10 @@ export function methodTable({
 }
 
 export function createDispatcher(
-  options: Pick<GatewayOptions, 'writer' | 'session' | 'minter' | 'onlyServices' | 'observer' | 'log' | 'monotonicNow'>,
+  options: Pick<GatewayOptions, 'writer' | 'session' | 'minter' | 'onlyServices' | 'observer' | 'log' | 'monotonicNow' | 'sendRates'>,
   work: Work,
 ): Dispatcher {
-  const { observer, log, onlyServices, monotonicNow = nodeMonotonicNow } = options;
+  const { observer, log, onlyServices, monotonicNow = nodeMonotonicNow, sendRates } = options;
   const table = methodTable(options);
   const serves = (name: MethodName) => onlyServices === undefined || onlyServices.includes(serviceOf(name));
 
@@ -101,12 +104,14 @@ export function createDispatcher(
     guarded,
     admit: (name, identity, requestId) => admit(log, name, identity, requestId),
     judged: (error, fields) => judge(log, error, fields),
-    call: ({ name, requestId, identify, decode }) =>
+    call: ({ name, requestId, address, identify, decode }) =>
       guarded(name, requestId, async () => {
         const identity = await identify();
         admit(log, name, identity, requestId);
         const entry = table.get(name);
         if (!serves(name) || entry === undefined || UNBUILT_METHODS.has(name)) throw unimplemented(name);
+        // Before anything of the request is looked at.
+        if (sendRates !== undefined) await countSend(sendRates, name, identity, address());
         const { caller, actingAdmin } = identity;
         const request = await decode(entry.input);
         return { output: entry.output, message: await entry.handle({ caller, requestId, actingAdmin }, request) };

@@ -1,8 +1,20 @@
 /** Composes the edge, and takes it down again in order. */
-import { assert, HANDSHAKES_MAX, HELLO_TIMEOUT_MS, HTTP_BODY_BYTES_MAX, PING_INTERVAL_MS, SOCKET_QUEUE_BYTES_MAX } from '@qim/proto';
+import type { IncomingMessage } from 'node:http';
+import {
+  assert,
+  CONNECTIONS_PER_ADDRESS_MAX,
+  CONNECTIONS_PER_USER_MAX,
+  HANDSHAKES_MAX,
+  HELLO_TIMEOUT_MS,
+  HTTP_BODY_BYTES_MAX,
+  PING_INTERVAL_MS,
+  SOCKET_QUEUE_BYTES_MAX,
+} from '@qim/proto';
 import Fastify, { type FastifyInstance } from 'fastify';
+import { trustNobody } from './client-address.js';
 import { type Clock, nodeTimer } from './clock.js';
 import { registerConnect } from './connect-routes.js';
+import { OpenConnections } from './connection-counts.js';
 import type { Gateway, GatewayLimits, GatewayOptions } from './contract.js';
 import { createDispatcher } from './dispatch.js';
 import { EventEncoder } from './event-encoding.js';
@@ -18,12 +30,16 @@ const LIMITS: GatewayLimits = {
   pingIntervalMs: PING_INTERVAL_MS,
   socketQueueBytesMax: SOCKET_QUEUE_BYTES_MAX,
   handshakesMax: HANDSHAKES_MAX,
+  connectionsPerUserMax: CONNECTIONS_PER_USER_MAX,
+  connectionsPerAddressMax: CONNECTIONS_PER_ADDRESS_MAX,
 };
 
 export function createGateway(options: GatewayOptions): Gateway {
   const clock: Clock = { now: options.now, after: options.after ?? nodeTimer };
   const limits = { ...LIMITS, ...options.limits };
   const { push, verifier, isSuspended, ackDurability, observer, log, devLogin, allowedOrigins = [], fastPaths = true } = options;
+  const { trustedProxies: trust = trustNobody, tls } = options;
+  const connections = new OpenConnections(limits);
   const work = new Work();
   const encoder = new EventEncoder();
   const dispatcher = createDispatcher(options, work);
@@ -34,12 +50,13 @@ export function createGateway(options: GatewayOptions): Gateway {
     ackDurability,
     observer,
     clock,
+    connections,
     queueBytesMax: limits.socketQueueBytesMax,
   });
-  const shared = { dispatcher, push, verifier, isSuspended, encoder, ackDurability, observer, log, clock, limits };
+  const shared = { dispatcher, push, verifier, isSuspended, encoder, ackDurability, observer, log, clock, limits, connections };
   const served = dispatcher.serves('qim.v1.EventService/Subscribe');
-  const sockets = new SocketDoor({ ...shared, allowedOrigins, loopbackOnly: devLogin, fastPaths, served, work });
-  const app = createApp();
+  const sockets = new SocketDoor({ ...shared, allowedOrigins, loopbackOnly: devLogin, fastPaths, served, work, trust });
+  const app = createApp(tls);
   const replies = new Replies(app.server);
   app.server.on('upgrade', (request, socket, head) => void sockets.upgrade(request, socket, head));
 
@@ -51,12 +68,12 @@ export function createGateway(options: GatewayOptions): Gateway {
         assert(options.minter !== undefined, 'a login mints tokens');
         registerDevLogin(app, options.minter, allowedOrigins);
       }
-      await registerConnect(app, { dispatcher, verifier, isSuspended, subscriptions, fastPaths });
+      await registerConnect(app, { dispatcher, verifier, isSuspended, subscriptions, fastPaths, trust });
       if (options.pageFolder !== undefined) await registerPage(app, options.pageFolder);
       await app.listen({ host, port });
       const address = app.server.address();
       assert(address !== null && typeof address === 'object', 'a TCP server has a port');
-      return { url: `http://${urlHost(host)}:${address.port}`, port: address.port };
+      return { url: `${tls === undefined ? 'http' : 'https'}://${urlHost(host)}:${address.port}`, port: address.port };
     },
     async stop(deadlineMs) {
       let overdue = false;
@@ -82,15 +99,17 @@ export function createGateway(options: GatewayOptions): Gateway {
   };
 }
 
-function createApp(): FastifyInstance {
-  const app = Fastify({
-    logger: false,
+function createApp(tls: GatewayOptions['tls']): FastifyInstance {
+  // Half-open connections of event streams are noticed by the kernel.
+  const server = { keepAlive: true, keepAliveInitialDelay: PING_INTERVAL_MS };
+  const options = {
+    logger: false as const,
     bodyLimit: HTTP_BODY_BYTES_MAX,
-    genReqId: (request) => requestIdOf(request.headers[REQUEST_ID]),
-    requestIdHeader: false,
-    // Half-open connections of event streams are noticed by the kernel.
-    http: { keepAlive: true, keepAliveInitialDelay: PING_INTERVAL_MS },
-  });
+    genReqId: (request: IncomingMessage) => requestIdOf(request.headers[REQUEST_ID]),
+    requestIdHeader: false as const,
+  };
+  const app: FastifyInstance =
+    tls === undefined ? Fastify({ ...options, http: server }) : Fastify({ ...options, https: { ...server, ...tls } });
   // A form of any page may send text without asking first; JSON it may not.
   app.removeContentTypeParser('text/plain');
   return app;

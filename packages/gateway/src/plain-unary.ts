@@ -11,6 +11,7 @@ import { codeToHttpStatus, errorToJsonBytes } from '@connectrpc/connect/protocol
 import type { MethodName } from '@qim/proto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { identityOf, ON_BEHALF_OF, refuseSuspended } from './authenticate.js';
+import { clientAddress, type Trust } from './client-address.js';
 import type { GatewayOptions, TokenVerifier } from './contract.js';
 import type { Dispatcher } from './dispatch.js';
 import { connectErrorOf, qimErrorOf } from './error-map.js';
@@ -21,6 +22,7 @@ export interface PlainUnaryDeps {
   readonly dispatcher: Dispatcher;
   readonly verifier: TokenVerifier;
   readonly isSuspended: GatewayOptions['isSuspended'];
+  readonly trust: Trust;
 }
 
 const JSON_TYPE = 'application/json';
@@ -55,6 +57,7 @@ async function answer(deps: PlainUnaryDeps, name: MethodName, request: FastifyRe
     const { output, message } = await deps.dispatcher.call({
       name,
       requestId: request.id,
+      address: () => clientAddress(raw, deps.trust),
       identify: () => signedIn(deps, raw),
       decode: async (input) => decodeBody(await readBody(raw), json, input),
     });

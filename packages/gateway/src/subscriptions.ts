@@ -4,6 +4,7 @@ import type { Event } from '@qim/proto/schema';
 import type { Push } from '@qim/push';
 import { type Identity, refuseSuspended } from './authenticate.js';
 import { at, type Clock } from './clock.js';
+import type { OpenConnections } from './connection-counts.js';
 import type { GatewayObserver, GatewayOptions } from './contract.js';
 import { type EventEncoder, subscribed } from './event-encoding.js';
 import { EventStream } from './event-stream.js';
@@ -17,6 +18,7 @@ export interface SubscriptionsOptions {
   readonly ackDurability: AckDurability;
   readonly observer: GatewayObserver;
   readonly clock: Clock;
+  readonly connections: OpenConnections;
   readonly queueBytesMax: number;
 }
 
@@ -31,8 +33,39 @@ export class Subscriptions {
   /**
    * Resolves once events flow. Ends when the signal fires, with TokenExpired at the token's end, and with StoreUnavailable
    * when the server stops.
+   *
+   * @throws RateLimited, as many as may be are open already
    */
-  async open(identity: Identity, signal: AbortSignal): Promise<AsyncGenerator<Event>> {
+  async open(identity: Identity, address: string, signal: AbortSignal): Promise<AsyncGenerator<Event>> {
+    const closed = this.#counted(identity, address);
+    try {
+      return await this.#opened(identity, signal, closed);
+    } catch (error) {
+      closed();
+      throw error;
+    }
+  }
+
+  endAll(): void {
+    for (const stream of this.#streams) stream.end(serverStopping());
+  }
+
+  #counted({ caller }: Identity, address: string): () => void {
+    const { connections } = this.#options;
+    const ended = connections.fromAddress(address);
+    try {
+      const left = connections.ofUser(caller);
+      return () => {
+        left();
+        ended();
+      };
+    } catch (error) {
+      ended();
+      throw error;
+    }
+  }
+
+  async #opened(identity: Identity, signal: AbortSignal, closed: () => void): Promise<AsyncGenerator<Event>> {
     const { caller, actingAdmin, expiresAtMs } = identity;
     const { push, isSuspended, encoder, observer, clock, queueBytesMax } = this.#options;
     const { tenantId, userId, deviceId } = caller;
@@ -59,16 +92,13 @@ export class Subscriptions {
     const release = () => {
       if (!this.#streams.delete(stream)) return;
       cancelExpiry();
+      closed();
       unsubscribe();
       stream.end();
     };
     if (signal.aborted) release();
     else signal.addEventListener('abort', release, { once: true });
     return this.#events(stream, release);
-  }
-
-  endAll(): void {
-    for (const stream of this.#streams) stream.end(serverStopping());
   }
 
   async *#events(stream: EventStream, release: () => void): AsyncGenerator<Event> {

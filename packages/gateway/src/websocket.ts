@@ -7,9 +7,10 @@
  */
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { CLIENT_FRAME_READ_BYTES_MAX, CloseCode, forbidden, invalidArgument, QimError } from '@qim/proto';
+import { CLIENT_FRAME_READ_BYTES_MAX, CloseCode, CONNECTIONS_RETRY_AFTER_MS, forbidden, invalidArgument, QimError } from '@qim/proto';
 import { WebSocket, WebSocketServer } from 'ws';
 import { type Identity, identityOf, ON_BEHALF_OF } from './authenticate.js';
+import { clientAddress, type Trust } from './client-address.js';
 import { Connection, type ConnectionDeps } from './connection.js';
 import { frameErrorOf } from './error-map.js';
 import { type FrameCodec, jsonFrames, protoFrames } from './frames.js';
@@ -36,6 +37,7 @@ export interface SocketDoorOptions extends ConnectionDeps {
   /** False: this server has no events, and /ws is no path of it. */
   readonly served: boolean;
   readonly work: Work;
+  readonly trust: Trust;
 }
 
 export class SocketDoor {
@@ -71,15 +73,19 @@ export class SocketDoor {
     let done = ignore;
     try {
       const codec = this.#admit(request);
+      const address = clientAddress(request, this.#options.trust);
+      const uncount = this.#count(address);
+      if (uncount === undefined) return this.#turnAway(request, socket, head, codec, CONNECTIONS_RETRY_AFTER_MS);
+      socket.once('close', uncount);
       const admitted = this.#handshakes.begin();
-      if (admitted === undefined) return this.#turnAway(request, socket, head, codec);
+      if (admitted === undefined) return this.#turnAway(request, socket, head, codec, this.#handshakes.retryAfterMs());
       done = admitted;
       const identity = await this.#identity(request);
       if (this.#options.work.stopping) throw serverStopping();
       const onBehalfOf = single(request.headers[ON_BEHALF_OF]);
       this.#requestIds.set(request, requestId);
       socket.once('close', done);
-      const upgrade = { requestId, identity, onBehalfOf, welcomed: done };
+      const upgrade = { requestId, identity, onBehalfOf, address, welcomed: done };
       this.#server.handleUpgrade(request, socket, head, (webSocket) => this.#open(webSocket, codec, upgrade));
     } catch (error) {
       done();
@@ -122,14 +128,22 @@ export class SocketDoor {
     return fastPaths && codec === protoFrames ? hotProtoFrames : codec;
   }
 
+  /** Undefined: as many as may be are open from there. */
+  #count(address: string): (() => void) | undefined {
+    try {
+      return this.#options.connections.fromAddress(address);
+    } catch {
+      return undefined;
+    }
+  }
+
   async #identity({ headers }: IncomingMessage): Promise<Identity | undefined> {
     if (headers.authorization === undefined) return undefined;
     return identityOf(this.#options.verifier, headers.authorization, single(headers[ON_BEHALF_OF]));
   }
 
   /** A browser is not shown the answer to a refused upgrade: so it is upgraded, told, and closed at once. */
-  #turnAway(request: IncomingMessage, socket: Duplex, head: Buffer, codec: FrameCodec): void {
-    const retryAfterMs = this.#handshakes.retryAfterMs();
+  #turnAway(request: IncomingMessage, socket: Duplex, head: Buffer, codec: FrameCodec, retryAfterMs: number): void {
     const told = this.#turnedAway.begin();
     if (told === undefined) throw new UpgradeRefusal(503, 'unavailable', 'too many connect at once', Math.ceil(retryAfterMs / 1000));
     socket.once('close', told);

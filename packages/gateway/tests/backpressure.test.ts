@@ -6,6 +6,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { WebSocket } from 'ws';
 import type { Identity } from '../src/authenticate.js';
 import { Connection, type ConnectionDeps } from '../src/connection.js';
+import { OpenConnections } from '../src/connection-counts.js';
 import { EventEncoder } from '../src/event-encoding.js';
 import { EventStream } from '../src/event-stream.js';
 import { jsonFrames, protoFrames } from '../src/frames.js';
@@ -13,6 +14,8 @@ import { ManualClock } from './support/clock.js';
 import { call } from './support/http.js';
 import { startServer, type TestServer } from './support/server.js';
 import { JsonSocket } from './support/socket.js';
+
+const NO_LIMITS = { connectionsPerUserMax: Infinity, connectionsPerAddressMax: Infinity };
 
 const CHANGED: PushEvent = { kind: 'conversationChanged', conversationId: 'g_room' as never };
 
@@ -74,7 +77,8 @@ describe('a socket', () => {
       },
       log: { info: unused, warn: unused, error: unused },
       clock,
-      limits: { helloTimeoutMs: 1, pingIntervalMs: 1_000_000, socketQueueBytesMax: limit, handshakesMax: 1 },
+      limits: { ...NO_LIMITS, helloTimeoutMs: 1, pingIntervalMs: 1_000_000, socketQueueBytesMax: limit, handshakesMax: 1 },
+      connections: new OpenConnections(NO_LIMITS),
     };
     const caller = { tenantId: LEGACY_TENANT_ID, userId: parseUserId('bob'), deviceId: undefined, admin: false };
     const identity: Identity = { caller, actingAdmin: undefined, expiresAtMs: clock.now() + 60_000 };
@@ -82,6 +86,7 @@ describe('a socket', () => {
       requestId: 'r',
       identity,
       onBehalfOf: undefined,
+      address: '',
       welcomed: () => {},
     });
     await vi.waitFor(() => expect(socket.sent).toHaveLength(1));

@@ -57,3 +57,25 @@ export type MethodName = keyof typeof METHOD_ACCESS;
 
 /** What the schema names and this version does not answer yet (`unimplemented`). */
 export const UNBUILT_METHODS: ReadonlySet<MethodName> = new Set<MethodName>([]);
+
+/**
+ * What reaches others or grows the store, and so counts as sent (--send-rates, --tenant-quotas), whether it succeeds or not.
+ * Reads and what changes the caller's own view alone do not.
+ */
+export const RATE_COUNTED: ReadonlySet<MethodName> = new Set<MethodName>([
+  'qim.v1.MessageService/SendMessage',
+  'qim.v1.MessageService/EditMessage',
+  'qim.v1.MessageService/RecallMessage',
+  'qim.v1.MessageService/DeleteMessage',
+  'qim.v1.MessageService/SetReaction',
+  'qim.v1.ConversationService/CreateGroup',
+  'qim.v1.ConversationService/AddMembers',
+  'qim.v1.ConversationService/RemoveMember',
+  'qim.v1.ConversationService/LeaveGroup',
+  'qim.v1.ConversationService/SetRole',
+  'qim.v1.ConversationService/UpdateConversation',
+  'qim.v1.ProfileService/SetProfile',
+  'qim.v1.ModerationService/ReportMessage',
+  'qim.v1.AdminService/CreateConversation',
+  'qim.v1.AdminService/SendMessage',
+]);

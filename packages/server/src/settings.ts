@@ -5,6 +5,9 @@
 import {
   ACK_REPLICAS_MAX,
   ACK_REPLICAS_WAIT_MS,
+  CONNECTIONS_PER_ADDRESS_MAX,
+  CONNECTIONS_PER_ANYBODY_MAX,
+  CONNECTIONS_PER_USER_MAX,
   DRAIN_DEADLINE_MS_DEFAULT,
   DRAIN_DEADLINE_MS_MAX,
   HELLO_TIMEOUT_MS,
@@ -20,6 +23,7 @@ import {
   SOCKET_QUEUE_BYTES_MIN,
 } from '@qim/proto';
 import { parseDirectMessages } from './direct-messages.js';
+import { parseSendRates, parseTenantQuotas, SEND_RATES_DEFAULT, sendRatesText } from './send-rates.js';
 import { duration, durationText, integer, oneOf, type Setting, someOf, text, toggle } from './setting.js';
 
 const ROLES = ['gateway', 'session', 'push'] as const;
@@ -161,6 +165,31 @@ export const SETTINGS = {
     parse: parseDirectMessages,
     fallback: 'anyone',
     doc: 'Who may send direct messages. sharedConversation: a first one only to users with whom one has a conversation in common; serverOnly: nobody but tokens with admin: true.',
+  }),
+  sendRates: unset({
+    value: 'LIST',
+    allowed:
+      'off, or rates by user, device, address and tenant, such as user=100/10s,tenant=5000/1s, in windows of whole seconds up to 31d',
+    parse: parseSendRates,
+    fallback: undefined,
+    doc: `How much one user, device, address or tenant may send, counted by all processes of a store together: messages, changes to them, reactions, changes of groups. What is not named has no limit; past one, calls answer RATE_LIMITED and say when to try again. Not set: ${sendRatesText(SEND_RATES_DEFAULT)}, and off under --dev.`,
+  }),
+  tenantQuotas: unset({
+    value: 'LIST',
+    allowed: 'a rate such as 1000000/1d, and for single tenants others or off, such as 1000000/1d,7=5000000/1d,8=off',
+    parse: parseTenantQuotas,
+    fallback: undefined,
+    doc: 'How much each tenant may send in a longer time, beside --send-rates and counted in the same way. Not set: no quota.',
+  }),
+  connectionsPerUser: unset({
+    ...integer(1, CONNECTIONS_PER_ANYBODY_MAX),
+    fallback: undefined,
+    doc: `WebSockets and event streams that one user may have open to this process; one more is told to come back later. Not set: ${CONNECTIONS_PER_USER_MAX}, and any number under --dev.`,
+  }),
+  connectionsPerAddress: unset({
+    ...integer(1, CONNECTIONS_PER_ANYBODY_MAX),
+    fallback: undefined,
+    doc: `The same for one client address, which is one IPv4 address or one IPv6 network /64; see --trusted-proxies. Not set: ${CONNECTIONS_PER_ADDRESS_MAX}, and any number under --dev.`,
   }),
   recallWindow: set({
     ...duration(0, RECALL_WINDOW_MS),

@@ -1,7 +1,7 @@
 /** The rooms put together: who is given what. Nothing is started here. */
 
 import { createGateway, createJwksVerifier, createSecretTokens, type Gateway, type TokenMinter, type TokenVerifier } from '@qim/gateway';
-import type { AnnounceRead } from '@qim/proto';
+import { type AnnounceRead, CONNECTIONS_PER_ADDRESS_MAX, CONNECTIONS_PER_USER_MAX } from '@qim/proto';
 import { createPush, type Push } from '@qim/push';
 import { type Session, startSession } from '@qim/session';
 import type { MessageStore, Store } from '@qim/store';
@@ -12,6 +12,7 @@ import type { ServerIo } from './io.js';
 import type { Log } from './log.js';
 import type { Metrics } from './metrics.js';
 import type { Secrets } from './secrets.js';
+import { sendLimitsOf } from './send-rates.js';
 import type { Config } from './settings.js';
 
 export interface Parts {
@@ -75,6 +76,7 @@ function wireWriter({ config, io, log, metrics, store }: Parts, announceRead: An
 function wireGateway({ config, io, log, metrics, store, ...parts }: Parts, writer: Writer, session: Session, push: Push): Gateway {
   const { verifier, minter } = wireTokens(config, io, parts.secrets);
   const whole = config.roles.includes('gateway');
+  const sendLimits = sendLimitsOf(config.sendRates, config.tenantQuotas, config.dev);
   return createGateway({
     writer,
     session,
@@ -96,12 +98,22 @@ function wireGateway({ config, io, log, metrics, store, ...parts }: Parts, write
     now: io.now,
     allowedOrigins: config.allowedOrigins ?? [],
     fastPaths: config.fastPaths,
+    ...(sendLimits === undefined ? {} : { sendRates: { limits: sendLimits, counter: store.rates } }),
     limits: {
+      ...connectionLimits(config),
       helloTimeoutMs: config.helloTimeout,
       pingIntervalMs: config.pingInterval,
       socketQueueBytesMax: config.socketQueueBytes,
     },
   });
+}
+
+/** On one's own machine everybody has the same address, and often the same name. */
+function connectionLimits({ dev, connectionsPerUser, connectionsPerAddress }: Config) {
+  return {
+    connectionsPerUserMax: connectionsPerUser ?? (dev ? Infinity : CONNECTIONS_PER_USER_MAX),
+    connectionsPerAddressMax: connectionsPerAddress ?? (dev ? Infinity : CONNECTIONS_PER_ADDRESS_MAX),
+  };
 }
 
 function wireTokens(

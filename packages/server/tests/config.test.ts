@@ -137,6 +137,49 @@ describe('each setting is taken at its bounds and refused past them', () => {
         'anyone,',
       ],
     },
+    sendRates: {
+      good: [
+        ['off', {}],
+        [
+          'user=1/1s,tenant=1000000000/31d',
+          { user: { count: 1, windowMs: 1_000 }, tenant: { count: 1_000_000_000, windowMs: 2_678_400_000 } },
+        ],
+        ['device=5/1m,address=6/2s', { device: { count: 5, windowMs: 60_000 }, address: { count: 6, windowMs: 2_000 } }],
+      ],
+      bad: [
+        ...['', 'on', '5/1s', 'user', 'user=', 'user=5', 'user=0/1s', 'user=1000000001/1s', 'user=5/999ms', 'user=5/1500ms', 'user=5/32d'],
+        ...['user=5/1s,user=6/1s', 'user=5/1s/1s', 'user=5/1s=6', 'group=5/1s', 'user=5/1s,', 'off,user=5/1s', 'toString=5/1s'],
+      ],
+    },
+    tenantQuotas: {
+      good: [
+        ['5/1d', new Map([[undefined, { count: 5, windowMs: 86_400_000 }]])],
+        [
+          'off,7=5/1d,0=6/1s',
+          new Map<number | undefined, object | undefined>([
+            [undefined, undefined],
+            [7, { count: 5, windowMs: 86_400_000 }],
+            [0, { count: 6, windowMs: 1_000 }],
+          ]) as never,
+        ],
+        ['7=off', new Map([[7, undefined]]) as never],
+      ],
+      bad: ['', '5', '5/1d,5/1d', '7=5/1d,7=off', '4294967296=5/1d', '-1=5/1d', 'user=5/1d', '5/1d,', '7=', '=5/1d'],
+    },
+    connectionsPerUser: {
+      good: [
+        ['1', 1],
+        ['1000000', 1_000_000],
+      ],
+      bad: ['', '0', '1000001', 'off'],
+    },
+    connectionsPerAddress: {
+      good: [
+        ['1', 1],
+        ['1000000', 1_000_000],
+      ],
+      bad: ['', '0', '1000001', 'off'],
+    },
     recallWindow: {
       good: [
         ['0ms', 0],

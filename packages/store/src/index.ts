@@ -7,5 +7,6 @@ export type * from './message/message-store.js';
 export type * from './message/summary.js';
 export { countsAsUnread } from './message/unread.js';
 export type * from './outbox/outbox.js';
+export type * from './rates/rates.js';
 export type { Store, StoreObserver, StoreOptions } from './store.js';
 export type * from './users/users.js';

@@ -5,12 +5,14 @@ import type { Directory } from './directory/directory.js';
 import type { HookQueue } from './hooks/hook-queue.js';
 import type { MessageStore } from './message/message-store.js';
 import type { Outbox } from './outbox/outbox.js';
+import type { Rates } from './rates/rates.js';
 import type { Users } from './users/users.js';
 
 export interface Store {
   readonly messages: MessageStore;
   readonly directory: Directory;
   readonly users: Users;
+  readonly rates: Rates;
   readonly outbox: Outbox;
   /** What the operator's webhook is still to be told. */
   readonly hooks: HookQueue;

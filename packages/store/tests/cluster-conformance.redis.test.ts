@@ -6,6 +6,7 @@ import {
   hooksConformance,
   messageStoreConformance,
   outboxConformance,
+  ratesConformance,
   restartConformance,
   usersConformance,
 } from '../src/testing/conformance/index.js';
@@ -29,6 +30,7 @@ directoryConformance(backend);
 outboxConformance(backend);
 hooksConformance(backend);
 busConformance(backend);
+ratesConformance(backend);
 usersConformance(backend);
 restartConformance(backend);
 

@@ -6,6 +6,7 @@ import {
   hooksConformance,
   messageStoreConformance,
   outboxConformance,
+  ratesConformance,
   usersConformance,
 } from '../src/testing/conformance/index.js';
 
@@ -31,5 +32,6 @@ messageStoreConformance(memory);
 directoryConformance(memory);
 usersConformance(memory);
 busConformance(memory);
+ratesConformance(memory);
 outboxConformance(memory);
 hooksConformance(memory);

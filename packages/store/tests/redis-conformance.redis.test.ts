@@ -5,6 +5,7 @@ import {
   hooksConformance,
   messageStoreConformance,
   outboxConformance,
+  ratesConformance,
   restartConformance,
   usersConformance,
 } from '../src/testing/conformance/index.js';
@@ -17,6 +18,7 @@ messageStoreConformance(backend);
 directoryConformance(backend);
 usersConformance(backend);
 busConformance(backend);
+ratesConformance(backend);
 outboxConformance(backend);
 hooksConformance(backend);
 restartConformance(backend);

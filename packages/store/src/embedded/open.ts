@@ -5,6 +5,7 @@
 import { EMBEDDED_MAP_BYTES_DEFAULT } from '@qim/proto';
 import { LocalBus } from '../bus/local-bus.js';
 import { systemNow } from '../clock.js';
+import { localRates } from '../rates/local-rates.js';
 import type { Store, StoreOptions } from '../store.js';
 import { EmbeddedDirectory } from './directory.js';
 import type { FaultHook } from './environment.js';
@@ -63,6 +64,7 @@ function storeOn({ environment, path, leave }: FolderUse, partitionCount: number
     }),
     directory: new EmbeddedDirectory({ environment, now, faults }),
     users: new EmbeddedUsers({ environment, faults }),
+    rates: localRates(),
     outbox,
     hooks: new EmbeddedHooks({ environment, outbox, now, faults }),
     bus: new LocalBus(),

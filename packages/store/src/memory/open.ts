@@ -5,6 +5,7 @@
  */
 import { type ConversationId, type ConversationSeq, notMember, type TenantId } from '@qim/proto';
 import { LocalBus } from '../bus/local-bus.js';
+import { localRates } from '../rates/local-rates.js';
 import type { Store, StoreOptions } from '../store.js';
 import { skipSequences } from './commit.js';
 import { memoryDirectory } from './directory.js';
@@ -30,6 +31,7 @@ export function openMemoryStore(options: StoreOptions = {}): MemoryStore {
     messages: memoryMessageStore(state, options.observer ?? {}),
     directory: memoryDirectory(state.now),
     users: memoryUsers(),
+    rates: localRates(),
     outbox: memoryOutbox(state),
     hooks: memoryHooks(state),
     bus: new LocalBus(),

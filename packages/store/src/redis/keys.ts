@@ -222,6 +222,11 @@ export function reportsKey(tenantId: TenantId): string {
   return `reports:{${tenantId}}`;
 }
 
+/** Of what is counted in windows of so many seconds; what follows names what, its parts encoded. Not tagged. */
+export function ratePrefix(seconds: number): string {
+  return `rate:${seconds}`;
+}
+
 /** `week` as in `ConversationKeys.dedup`. */
 export function groupRequestKey(tenantId: TenantId, userId: UserId, week: number): string {
   return `groupreq:${userTag(tenantId, userId)}:${week}`;

@@ -27,6 +27,7 @@ import { createGroups } from './outbox-groups.js';
 import { partitionReaders } from './outbox-partitions.js';
 import { oneReader } from './outbox-reads.js';
 import { noteServers } from './partition-servers.js';
+import { redisRates } from './rates.js';
 import { ReplicaAcks } from './replica-acks.js';
 import { Scripts, type ScriptTransform } from './scripts.js';
 import type { TakeOver } from './take-over.js';
@@ -98,6 +99,7 @@ export async function openRedisStore(url: string, options: RedisStoreOptions = {
       messages: new RedisMessageStore(context),
       directory: new RedisDirectory(context),
       users: new RedisUsers(context),
+      rates: redisRates(connection),
       outbox,
       hooks: new RedisHooks(context),
       bus,

@@ -17,6 +17,7 @@ import { hookQueue } from './hooks.js';
 import { membership } from './membership.js';
 import { entries, leasing, owners, waiting } from './outbox.js';
 import { outsiders } from './outsiders.js';
+import { rates } from './rates.js';
 import { reacting, reactionBounds } from './reactions.js';
 import { replies, repliesToDamage } from './replies.js';
 import { restart } from './restart.js';
@@ -80,6 +81,10 @@ export function busConformance(backend: BackendUnderTest): void {
 
 export function usersConformance(backend: BackendUnderTest): void {
   suite(backend, 'Users', { profiles, blocks, suspensions, reports, erasure });
+}
+
+export function ratesConformance(backend: BackendUnderTest): void {
+  suite(backend, 'Rates', { windows: rates });
 }
 
 export function outboxConformance(backend: BackendUnderTest): void {
