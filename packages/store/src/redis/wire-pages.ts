@@ -166,19 +166,17 @@ function askRecords(request: WireRequest, own: ConversationKeys, plan: ReadingPl
     askBucket(request, own.records(bucket), sequences);
     return { plan, counts: [sequences.length], places: undefined };
   }
-  const groups = new Map<number, number[]>();
+  const groups = new Map<number, BucketGroup>();
   for (const [i, seq] of sequences.entries()) {
-    const group = groups.get(bucketOf(seq));
-    if (group === undefined) groups.set(bucketOf(seq), [i]);
-    else group.push(i);
+    const of = bucketOf(seq);
+    const group = groups.get(of) ?? { sequences: [], indexes: [] };
+    group.sequences.push(seq);
+    group.indexes.push(i);
+    groups.set(of, group);
   }
-  for (const [of, group] of groups)
-    askBucket(
-      request,
-      own.records(of),
-      group.map((i) => sequences[i] as ConversationSeq),
-    );
-  return { plan, counts: Array.from(groups.values(), (group) => group.length), places: placesOf(groups, sequences.length) };
+  for (const [of, group] of groups) askBucket(request, own.records(of), group.sequences);
+  const all = [...groups.values()];
+  return { plan, counts: all.map(({ indexes }) => indexes.length), places: placesOf(all, sequences.length) };
 }
 
 function askBucket(request: WireRequest, key: string, sequences: readonly ConversationSeq[]): void {
@@ -188,10 +186,17 @@ function askBucket(request: WireRequest, key: string, sequences: readonly Conver
   for (const seq of sequences) request.number(seq);
 }
 
-function placesOf(groups: ReadonlyMap<number, readonly number[]>, length: number): number[] {
+/** What of a plan lies in one bucket. */
+interface BucketGroup {
+  readonly sequences: ConversationSeq[];
+  /** In `ReadingPlan.sequences`. */
+  readonly indexes: number[];
+}
+
+function placesOf(groups: readonly BucketGroup[], length: number): number[] {
   const places = new Array<number>(length).fill(0);
   let place = 0;
-  for (const group of groups.values()) for (const i of group) places[i] = place++;
+  for (const { indexes } of groups) for (const i of indexes) places[i] = place++;
   return places;
 }
 
