@@ -39,6 +39,12 @@ export function unavailable(what: string, cause?: unknown): MessageStoreError<'S
   return new MessageStoreError('StoreUnavailable', { what }, `the store did not answer: ${what}`, { cause });
 }
 
+/** The store holds the first part of an archive: nobody may take it for a whole. */
+export function importUnderWay(): MessageStoreError<'StoreUnavailable'> {
+  const text = 'an import has not come to its end: go on with qim import, or empty the store';
+  return new MessageStoreError('StoreUnavailable', { what: text }, text);
+}
+
 /** What the caller judged has changed meanwhile; nothing was written. */
 export function aborted(): MessageStoreError<'Aborted'> {
   return new MessageStoreError('Aborted', {}, 'changed by others meanwhile');

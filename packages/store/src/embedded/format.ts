@@ -1,18 +1,19 @@
 /** What kind of store a folder holds; written when it is made, and checked at every start. */
 import { EMBEDDED_PARTITIONS } from '@qim/proto';
-import { MessageStoreError } from '../errors.js';
+import { importUnderWay, MessageStoreError } from '../errors.js';
 import type { Environment } from './environment.js';
-import { FORMAT_KEY } from './keys.js';
+import { FORMAT_KEY, IMPORT_KEY } from './keys.js';
 
 /** Raised when keys or values change their form. Records, bodies and facts carry versions of their own. */
 const STORE_FORMAT = 1;
 
 /**
- * The number of commit partitions. Makes the entry when the store is empty.
+ * The number of commit partitions. Makes the entry when the store is empty. `importing`: the first part of an archive may be
+ * all that is there.
  *
- * @throws StoreUnavailable when the folder holds another format, or no entry but data
+ * @throws StoreUnavailable when the folder holds another format, no entry but data, or an import that did not end
  */
-export async function checkFormat(environment: Environment): Promise<number> {
+export async function checkFormat(environment: Environment, importing = false): Promise<number> {
   const value = await environment.write('format', (snapshot) => {
     const stored = snapshot.get(FORMAT_KEY);
     if (stored !== undefined) return { result: stored.toString('latin1'), writes: [] };
@@ -22,6 +23,7 @@ export async function checkFormat(environment: Environment): Promise<number> {
   });
   const match = /^(\d+) (\d+)$/.exec(value);
   if (match === null || Number(match[1]) !== STORE_FORMAT) throw unknownFormat(`the format entry ${JSON.stringify(value)}`);
+  if (!importing && environment.read((snapshot) => snapshot.get(IMPORT_KEY)) !== undefined) throw importUnderWay();
   return Number(match[2]);
 }
 

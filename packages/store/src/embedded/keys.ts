@@ -307,6 +307,8 @@ export function outboxEntry(table: EntryTable, partition: number, entryNumber: n
 
 /** The deployment: format and partitions. */
 export const FORMAT_KEY = key(Table.Format, 'format');
+/** How far an import has come; while it stands no server opens the store. */
+export const IMPORT_KEY = key(Table.Format, 'import');
 /** The number of the last outbox entry of a partition, 8 bytes. */
 export const outboxCounter = (partition: number): Buffer => key(Table.Format, 'outbox', partition);
 /** The token of a partition's last owner, 8 bytes. */

@@ -149,7 +149,7 @@ export class EmbeddedConversationScan implements ConversationScan {
     for (const week of this.#environment.read(weeksOf)) {
       const range = dedupIn(week, this.place);
       for await (const entries of this.#entries(range)) {
-        yield entries.map(({ key, value }) => ({ slot: slotOf('dedup', key), key: dedupName(restOf(key, range)), bytes: value }));
+        yield entries.map(({ key, value }) => ({ slot: slotOf('dedup', key), key: dedupName(restOf(key, range)), week, bytes: value }));
       }
     }
   }

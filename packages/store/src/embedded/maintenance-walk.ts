@@ -35,33 +35,56 @@ const USER_TABLES = [
   Table.Profile,
 ] as const;
 
-export async function* walkConversations(environment: Environment, filter: WalkFilter): AsyncGenerator<Walk<ConversationPlace>> {
+export async function* walkConversations(
+  environment: Environment,
+  filter: WalkFilter,
+  begin?: string,
+): AsyncGenerator<Walk<ConversationPlace>> {
+  const at = keyOf(begin);
   const total = environment.read((snapshot) => snapshot.count(wholeTable(Table.Facts)));
   let walked = 0;
   for (const [i, table] of CONVERSATION_TABLES.entries()) {
+    if (isBehind(CONVERSATION_TABLES, i, at)) continue;
     // What stands in an earlier table was met there.
     const isNew = (snapshot: Snapshot, place: ConversationPlace): boolean =>
       !CONVERSATION_TABLES.slice(0, i).some((earlier) => holds(snapshot, earlier, place));
     const steps = (snapshot: Snapshot, from: Buffer) => conversationFrom(snapshot, table, from);
     const wanted = ({ tenantId, conversationId }: ConversationPlace): boolean => isWanted(filter, tenantId, conversationId);
-    for (const found of pages(environment, wholeTable(table).start, steps, (snapshot, place) => wanted(place) && isNew(snapshot, place))) {
+    for (const found of pages(environment, startIn(table, at), steps, (snapshot, place) => wanted(place) && isNew(snapshot, place))) {
       walked += found.walked;
-      yield { found: found.places, done: Math.min(1, walked / Math.max(1, total)) };
+      yield { found: found.places, done: Math.min(1, walked / Math.max(1, total)), next: found.next?.toString('latin1') };
     }
   }
 }
 
-export async function* walkUsers(environment: Environment, filter: WalkFilter): AsyncGenerator<Walk<UserPlace>> {
+export async function* walkUsers(environment: Environment, filter: WalkFilter, begin?: string): AsyncGenerator<Walk<UserPlace>> {
+  const at = keyOf(begin);
   for (const [i, table] of USER_TABLES.entries()) {
+    if (isBehind(USER_TABLES, i, at)) continue;
     const isNew = (snapshot: Snapshot, user: UserPlace): boolean =>
       // A profile is the last, and nothing comes after it.
       !USER_TABLES.slice(0, i).some((earlier) => earlier !== Table.Profile && snapshot.keys(underUser(earlier, user), 1).length > 0);
     const steps = (snapshot: Snapshot, from: Buffer) => userFrom(snapshot, table, from);
     const wanted = ({ tenantId, userId }: UserPlace): boolean => isWanted(filter, tenantId, userId);
-    for (const found of pages(environment, wholeTable(table).start, steps, (snapshot, user) => wanted(user) && isNew(snapshot, user))) {
-      yield { found: found.places, done: i / USER_TABLES.length };
+    for (const found of pages(environment, startIn(table, at), steps, (snapshot, user) => wanted(user) && isNew(snapshot, user))) {
+      yield { found: found.places, done: i / USER_TABLES.length, next: found.next?.toString('latin1') };
     }
   }
+}
+
+/** Where a walk goes on is told as the key that comes next. */
+function keyOf(begin: string | undefined): Buffer | undefined {
+  return begin === undefined ? undefined : Buffer.from(begin, 'latin1');
+}
+
+/** The walk was past this table. */
+function isBehind(tables: readonly string[], i: number, at: Buffer | undefined): boolean {
+  return at !== undefined && i < tables.indexOf(String.fromCharCode(at[0] ?? 0));
+}
+
+function startIn(table: string, at: Buffer | undefined): Buffer {
+  const { start } = wholeTable(table);
+  return at !== undefined && at[0] === start[0] ? at : start;
 }
 
 function isWanted({ tenantId, id }: WalkFilter, tenant: number, name: string): boolean {
@@ -92,6 +115,8 @@ export function weeksOf(snapshot: Snapshot): number[] {
 interface Page<T> {
   readonly places: readonly T[];
   readonly walked: number;
+  /** Undefined: this was the last one. */
+  readonly next: Buffer | undefined;
 }
 
 /** A page comes after LIST_PAGE_SIZE_MAX steps, whatever they met. */
@@ -103,7 +128,7 @@ function* pages<T>(
 ): Generator<Page<T>> {
   for (let from: Buffer | undefined = start; from !== undefined; ) {
     const at: Buffer = from;
-    const page: Page<T> & { readonly next: Buffer | undefined } = environment.read((snapshot) => {
+    const page: Page<T> = environment.read((snapshot) => {
       const places: T[] = [];
       let next: Buffer | undefined = at;
       let walked = 0;

@@ -32,7 +32,7 @@ export async function openEmbeddedMaintenance(folder: string, { alone }: Embedde
   return { scanner: new EmbeddedScanner(environment, alone), mender: new EmbeddedMender(environment), close: leave };
 }
 
-class EmbeddedScanner implements StoreScanner {
+export class EmbeddedScanner implements StoreScanner {
   readonly #environment: Environment;
   readonly #alone: boolean;
 
@@ -45,12 +45,12 @@ class EmbeddedScanner implements StoreScanner {
     if (this.#alone) await this.#environment.remap();
   }
 
-  conversations(filter: WalkFilter): AsyncIterable<Walk<ConversationPlace>> {
-    return walkConversations(this.#environment, filter);
+  conversations(filter: WalkFilter, from?: string): AsyncIterable<Walk<ConversationPlace>> {
+    return walkConversations(this.#environment, filter, from);
   }
 
-  users(filter: WalkFilter): AsyncIterable<Walk<UserPlace>> {
-    return walkUsers(this.#environment, filter);
+  users(filter: WalkFilter, from?: string): AsyncIterable<Walk<UserPlace>> {
+    return walkUsers(this.#environment, filter, from);
   }
 
   conversation(place: ConversationPlace): EmbeddedConversationScan {

@@ -17,6 +17,8 @@ import { EmbeddedMessageStore } from './message-store.js';
 import { EmbeddedOutbox } from './outbox.js';
 import { EmbeddedUsers } from './users.js';
 
+export { openEmbeddedArchiveSink } from './archive-sink.js';
+export { openEmbeddedArchiveSource } from './archive-source.js';
 export type { FaultHook } from './environment.js';
 export { embeddedHealth } from './health.js';
 export { openEmbeddedMaintenance } from './maintenance.js';

@@ -5,8 +5,9 @@
  */
 import { type AckDurability, COMMIT_PARTITIONS_DEFAULT, COMMIT_PARTITIONS_MAX, invalidArgument, isQimError } from '@qim/proto';
 import { ErrorReply } from 'redis';
+import { importUnderWay } from '../errors.js';
 import { isWrongType, type PrimaryConnection, type RedisConnection } from './connection.js';
-import { DEPLOYMENT_KEY } from './keys.js';
+import { DEPLOYMENT_KEY, IMPORT_FIELDS } from './keys.js';
 import { asArray, asOptionalText, asText } from './replies.js';
 import type { Scripts } from './scripts.js';
 
@@ -99,6 +100,11 @@ export async function joinDeployment(scripts: Scripts, partitions: number | unde
     throw refuse(`made with ${partitions} commit partitions; it has ${count}, and they are fixed`);
   }
   return count;
+}
+
+/** Cost: 1. @throws StoreUnavailable when an import has not come to its end */
+export async function refuseImport(connection: RedisConnection): Promise<void> {
+  if ((await connection.call('HGET', DEPLOYMENT_KEY, IMPORT_FIELDS[0])) !== null) throw importUnderWay();
 }
 
 function isPartitionCount(count: number | undefined): count is number {

@@ -23,6 +23,9 @@ import { partitionOf, partitionTags } from './partitions.js';
 /** Of the whole deployment: how it was made. The only key that is not tagged. */
 export const DEPLOYMENT_KEY = 'qim:deployment';
 
+/** Fields of it while an import is under way: how far it has come, and which servers had the data then. */
+export const IMPORT_FIELDS = ['import', 'importServers'] as const;
+
 /** Of the whole deployment: who follows the outbox. */
 export const OWNERS_KEY = 'outboxowners';
 

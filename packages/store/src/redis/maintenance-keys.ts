@@ -68,7 +68,8 @@ function parsePlace(rest: string): { readonly place: ConversationPlace; readonly
   }));
 }
 
-function parseUser(rest: string): UserPlace | undefined {
+/** From `{tag}`; undefined: no tag of a user. */
+export function parseUser(rest: string): UserPlace | undefined {
   const [, tenant = '0', encoded = ''] = /^\{(?:(\d{1,10}):)?([^:{}]+)\}$/.exec(rest) ?? [];
   const user = orUndefined(() => ({ tenantId: parseTenantId(Number(tenant)), userId: parseUserId(decodeURIComponent(encoded)) }));
   const same = user !== undefined && encodePart(user.userId) === encoded && userKeys(user.tenantId, user.userId).view.endsWith(rest);

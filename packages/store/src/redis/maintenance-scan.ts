@@ -203,7 +203,7 @@ export class RedisConversationScan implements ConversationScan {
     for (const week of await this.#weeks()) {
       const key = this.#keys.dedup(week);
       for await (const pairs of this.#hash(key)) {
-        yield pairs.map(([field, bytes]) => ({ slot: { table: 'dedup' as const, key, field }, key: dedupName(field), bytes }));
+        yield pairs.map(([field, bytes]) => ({ slot: { table: 'dedup' as const, key, field }, key: dedupName(field), week, bytes }));
       }
     }
   }

@@ -25,23 +25,25 @@ interface ScanPage {
   readonly keys: readonly string[];
   /** 0..1. */
   readonly done: number;
+  /** Undefined: this was the last one. */
+  readonly next: string | undefined;
 }
 
-/** Some FSCK_PAGE_KEYS keys at a time; a key may come twice. */
-export async function* scanKeys(connection: RedisConnection, pattern: string | undefined): AsyncGenerator<ScanPage> {
+/** Some FSCK_PAGE_KEYS keys at a time; a key may come twice. `from`: the `next` of a page with the same pattern. */
+export async function* scanKeys(connection: RedisConnection, pattern: string | undefined, from?: string): AsyncGenerator<ScanPage> {
   const total = await keyCount(connection);
   const match = pattern === undefined ? [] : ['MATCH', pattern];
   let seen = 0;
-  for (let cursor: string | undefined; ; ) {
+  for (let cursor = from; ; ) {
     const { keys, next } = await scanStep(connection, cursor, [...match, 'COUNT', String(FSCK_PAGE_KEYS)]);
     cursor = next;
     seen += FSCK_PAGE_KEYS;
-    yield { keys: [...new Set(keys)], done: cursor === undefined ? 1 : Math.min(1, seen / Math.max(1, total)) };
+    yield { keys: [...new Set(keys)], done: cursor === undefined ? 1 : Math.min(1, seen / Math.max(1, total)), next: cursor };
     if (cursor === undefined) return;
   }
 }
 
-export async function* walkConversations(deps: WalkDeps, filter: WalkFilter): AsyncGenerator<Walk<ConversationPlace>> {
+export async function* walkConversations(deps: WalkDeps, filter: WalkFilter, from?: string): AsyncGenerator<Walk<ConversationPlace>> {
   const { connection, keys } = deps;
   deps.strays.clear();
   const exact = exactPlace(deps, filter);
@@ -51,9 +53,9 @@ export async function* walkConversations(deps: WalkDeps, filter: WalkFilter): As
     await noteStrays(deps, parts, orphans);
     yield { found: [], done: page.done / 2 };
   }
-  for await (const page of scanKeys(connection, exact?.facts ?? FACTS_PATTERN)) {
+  for await (const page of scanKeys(connection, exact?.facts ?? FACTS_PATTERN, from)) {
     const found = conversationKeys(page.keys, keys, filter).flatMap(({ part, place }) => (part === 'facts' ? [place] : []));
-    yield { found, done: 0.5 + page.done / 2 };
+    yield { found, done: 0.5 + page.done / 2, next: page.next };
   }
   yield { found: [...orphans.values()], done: 1 };
 }
@@ -112,8 +114,12 @@ function noteStray({ strays }: WalkDeps, name: string, bucket: number): void {
 }
 
 /** A user is met at the first of its keys that there is. */
-export async function* walkUsers({ connection, keys }: WalkDeps, { tenantId, id }: WalkFilter): AsyncGenerator<Walk<UserPlace>> {
-  for await (const page of scanKeys(connection, undefined)) {
+export async function* walkUsers(
+  { connection, keys }: WalkDeps,
+  { tenantId, id }: WalkFilter,
+  from?: string,
+): AsyncGenerator<Walk<UserPlace>> {
+  for await (const page of scanKeys(connection, undefined, from)) {
     const parts = page.keys.flatMap((name) => {
       const parsed = parseKey(name, keys);
       if (parsed?.kind !== 'user') return [];
@@ -121,7 +127,7 @@ export async function* walkUsers({ connection, keys }: WalkDeps, { tenantId, id 
       return (tenantId === undefined || tenantId === user.tenantId) && (id === undefined || id === user.userId) ? [parsed] : [];
     });
     const replies = await connection.pipeline(parts.map(({ part, user }) => earlierExist(part, user)));
-    yield { found: parts.flatMap(({ user }, i) => (replies[i] === 0 ? [user] : [])), done: page.done };
+    yield { found: parts.flatMap(({ user }, i) => (replies[i] === 0 ? [user] : [])), done: page.done, next: page.next };
   }
 }
 

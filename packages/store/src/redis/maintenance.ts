@@ -47,19 +47,19 @@ function noStore(): MessageStoreError<'StoreUnavailable'> {
   return new MessageStoreError('StoreUnavailable', { what: text }, text);
 }
 
-class RedisScanner implements StoreScanner {
+export class RedisScanner implements StoreScanner {
   readonly #deps: WalkDeps;
 
   constructor(deps: WalkDeps) {
     this.#deps = deps;
   }
 
-  conversations(filter: WalkFilter): AsyncIterable<Walk<ConversationPlace>> {
-    return walkConversations(this.#deps, filter);
+  conversations(filter: WalkFilter, from?: string): AsyncIterable<Walk<ConversationPlace>> {
+    return walkConversations(this.#deps, filter, from);
   }
 
-  users(filter: WalkFilter): AsyncIterable<Walk<UserPlace>> {
-    return walkUsers(this.#deps, filter);
+  users(filter: WalkFilter, from?: string): AsyncIterable<Walk<UserPlace>> {
+    return walkUsers(this.#deps, filter, from);
   }
 
   conversation(place: ConversationPlace): RedisConversationScan {

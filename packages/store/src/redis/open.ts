@@ -16,7 +16,7 @@ import { openClusterChannelLink } from './cluster-channel-link.js';
 import { openConnection } from './connect.js';
 import type { RedisConnection } from './connection.js';
 import type { RedisContext } from './context.js';
-import { inspectServers, joinDeployment } from './deployment.js';
+import { inspectServers, joinDeployment, refuseImport } from './deployment.js';
 import { RedisDirectory } from './directory.js';
 import { EventChannels } from './event-channels.js';
 import { RedisHooks } from './hooks.js';
@@ -35,6 +35,8 @@ import { RedisUsers } from './users.js';
 import { WeekGuess } from './week-guess.js';
 import { Wire, type WireSettings } from './wire.js';
 
+export { openRedisArchiveSink } from './archive-sink.js';
+export { openRedisArchiveSource } from './archive-source.js';
 export { openRedisHealth } from './health.js';
 export { openRedisMaintenance } from './maintenance.js';
 
@@ -54,6 +56,8 @@ export interface RedisStoreOptions extends StoreOptions {
   readonly ackReplicasWaitMs?: number;
   /** After that long without an answer a call fails; default STORE_COMMAND_TIMEOUT_MS. */
   readonly commandTimeoutMs?: number;
+  /** To go on with an import, or to begin one: the first part of an archive may be all that is there. */
+  readonly importing?: boolean;
   /** For tests: added to the server's clock wherever a script reads it. */
   readonly clockOffsetMs?: number | (() => number);
   /** For tests: plants faults into the scripts. */
@@ -79,6 +83,7 @@ export async function openRedisStore(url: string, options: RedisStoreOptions = {
     const scripts = new Scripts(connection, { transform: options.transformScript, onTakeOver, acks });
     await scripts.load();
     const keys = new KeySpace(await joinDeployment(scripts, options.partitions));
+    if (options.importing !== true) await refuseImport(connection);
     await createGroups(connection, keys.allOutboxes());
     await noteServers(connection, scripts, keys, now());
     const weeks = new WeekGuess(now, clockAheadMs + clockOffsetMs());

@@ -41,6 +41,8 @@ export interface Walk<T> {
   readonly found: readonly T[];
   /** 0..1: how much of the walk is done. */
   readonly done: number;
+  /** A walk can begin behind this page, at what this stands for; undefined: not from here. */
+  readonly next?: string | undefined;
 }
 
 /** Undefined: all. */
@@ -114,6 +116,8 @@ export interface StoredDedup {
   readonly slot: Slot;
   /** Undefined: the name is no sender and client message id. */
   readonly key: { readonly sender: UserId; readonly clientMessageId: ClientMessageId } | undefined;
+  /** Whole weeks since the Unix epoch. */
+  readonly week: number;
   readonly bytes: Buffer;
 }
 
@@ -196,9 +200,12 @@ export interface UserScan {
 }
 
 export interface StoreScanner {
-  /** Every conversation of which anything is stored; those of one page only once. */
-  conversations(filter: WalkFilter): AsyncIterable<Walk<ConversationPlace>>;
-  users(filter: WalkFilter): AsyncIterable<Walk<UserPlace>>;
+  /**
+   * Every conversation of which anything is stored; those of one page only once. `from`: where an earlier walk with the
+   * same filter could go on (Walk), of a store that has not been restarted since.
+   */
+  conversations(filter: WalkFilter, from?: string): AsyncIterable<Walk<ConversationPlace>>;
+  users(filter: WalkFilter, from?: string): AsyncIterable<Walk<UserPlace>>;
   conversation(place: ConversationPlace): ConversationScan;
   user(place: UserPlace): UserScan;
   /** Entries of these users for one conversation, by their order. At most FSCK_USERS_AT_ONCE. */
