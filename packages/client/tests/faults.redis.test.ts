@@ -2,7 +2,7 @@ import { startRedis } from '@qim/store/testing';
 import { startRealServer } from '../../../tools/testing/real-server.js';
 import { faultSuite } from './support/faults.js';
 
-faultSuite('Redis', 500, async () => {
+faultSuite('Redis', 600, async () => {
   const redis = await startRedis();
   const server = await startRealServer({}, { store: redis.url });
   const end = async (): Promise<void> => {
