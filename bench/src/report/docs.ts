@@ -27,7 +27,7 @@ function runText({ startedAt, seconds, machine, missing, quick }: Result): strin
   const lines = [
     `Run of ${startedAt.slice(0, 10)}, ${Math.round(seconds / 60)} minutes: ${cores} cores of ${cpu}, ${memoryGB} GB, ${system}, Node ${node}, ${redis}, ${postgres}.`,
     loadBefore > 0.5
-      ? `The machine was busy with other work (load ${loadBefore} before the run): the ratios say something, the absolute values little.`
+      ? `The machine was shared with other work (load ${loadBefore} before the run): the absolute values say little, and the ratios are skewed against whoever needs more of the CPU. To be measured again on a quiet machine.`
       : `Nothing else ran on it (load ${loadBefore} before the run).`,
     ...(quick ? ['This was `--quick`: the figures are worth nothing.'] : []),
     ...missing.map((what) => `Missing: ${what}.`),

@@ -24,7 +24,10 @@ export function terminalReport({ rows, ratios, parts, missing, quick, machine }:
   for (const what of missing) lines.push('', `missing: ${what}`);
   if (quick) lines.push('', '--quick: these figures show that the suite works, and nothing else');
   if (machine.loadBefore > 0.5)
-    lines.push('', `the machine was busy before the run (load ${machine.loadBefore}): only ratios say something`);
+    lines.push(
+      '',
+      `the machine was busy before the run (load ${machine.loadBefore}): ratios are skewed against whoever needs more of the CPU, and the rest says little`,
+    );
   return lines.join('\n');
 }
 
