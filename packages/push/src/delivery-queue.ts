@@ -6,7 +6,9 @@
  */
 import { isQimError, PUSH_CONVERSATIONS_IN_FLIGHT_MAX, PUSH_TRIES_MAX } from '@qim/proto';
 import { isDamage, type OutboxBatch, type OutboxEntry, type OutboxLease } from '@qim/store';
+import { eachBounded } from './each-bounded.js';
 import { announceDamage, deliverConversation, type FanoutDeps } from './fanout.js';
+import type { Courier } from './hooks/courier.js';
 import type { Leases } from './leases.js';
 import type { PushDeps } from './ports.js';
 import { retryWait } from './retry-wait.js';
@@ -14,6 +16,8 @@ import type { Sweep, Sweeps } from './sweeps.js';
 
 export interface QueueDeps extends FanoutDeps, Pick<PushDeps, 'outbox' | 'log' | 'sleep'> {
   readonly sweeps: Pick<Sweeps, 'run'>;
+  /** Of the webhook; undefined: there is none. */
+  readonly courier: Pick<Courier, 'take'> | undefined;
 }
 
 /** What a queue tells while it runs. */
@@ -37,6 +41,8 @@ export class DeliveryQueue {
   readonly #leases: Leases;
   readonly #lease: OutboxLease;
   #waiting: Waiting[];
+  /** What the webhook is to be told before any of it is acknowledged; empty: it has it. */
+  #untold: readonly OutboxEntry[];
   #delivered: string[] = [];
   /** Entries by the sweep that they wait for. */
   readonly #sweeping = new Map<Promise<void>, number>();
@@ -46,7 +52,9 @@ export class DeliveryQueue {
     this.#deps = deps;
     this.#leases = leases;
     this.#lease = lease;
-    this.#waiting = byConversation(batch.entries.filter(({ partition }) => partition === lease.partition));
+    const entries = batch.entries.filter(({ partition }) => partition === lease.partition);
+    this.#waiting = byConversation(entries);
+    this.#untold = deps.courier === undefined ? [] : entries;
     this.#poison = batch.poison.filter(({ partition }) => partition === lease.partition);
   }
 
@@ -122,8 +130,12 @@ export class DeliveryQueue {
 
   /** True: nothing is left to tell the outbox, or it is no longer ours to tell. */
   async #settle(): Promise<boolean> {
-    const { outbox, log } = this.#deps;
+    const { outbox, log, courier } = this.#deps;
     try {
+      if (this.#untold.length > 0) {
+        if ((await courier?.take(this.#lease, this.#untold)) === false) return this.#lost();
+        this.#untold = [];
+      }
       if (this.#delivered.length > 0) {
         if (!(await outbox.acknowledge(this.#lease, this.#delivered))) return this.#lost();
         this.#delivered = [];
@@ -164,13 +176,4 @@ function byConversation(entries: readonly OutboxEntry[]): Waiting[] {
 function reasonOf(error: unknown): string {
   if (isDamage(error)) return `${error.code} ${error.detail.reason}`;
   return isQimError(error) ? error.code : 'Internal';
-}
-
-/** At most `limit` at a time, begun in order. `work` does not throw. */
-async function eachBounded<T>(items: readonly T[], limit: number, work: (item: T) => Promise<void>): Promise<void> {
-  const queue = items.values();
-  const worker = async (): Promise<void> => {
-    for (const item of queue) await work(item);
-  };
-  await Promise.all(Array.from({ length: Math.min(limit, items.length) }, worker));
 }

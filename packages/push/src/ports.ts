@@ -2,6 +2,7 @@
 import type { DeviceId, TenantId, UserId } from '@qim/proto';
 import type { Bus, Directory, MessageStore, Outbox, OutboxKind, Users } from '@qim/store';
 import type { EventSink, PushEvent } from './contract.js';
+import type { HookObserver, Hooks } from './hooks/ports.js';
 
 /** One event and who gets it. The event is one object for all of them. */
 export interface Delivery {
@@ -40,7 +41,7 @@ export interface PushLog {
 }
 
 /** Told of what metrics count. Must not throw. */
-export interface PushObserver {
+export interface PushObserver extends HookObserver {
   /** `lagMs`: from the commit, by the store's clock and ours; undefined for an amendment and a record that is gone. */
   entryDelivered?(kind: OutboxKind, lagMs: number | undefined): void;
   entrySetAside?(reason: string): void;
@@ -59,8 +60,8 @@ export interface PushObserver {
 
 export interface PushDeps {
   readonly messages: Pick<MessageStore, 'readMessages' | 'readMembers' | 'readConversation'>;
-  readonly directory: Pick<Directory, 'touch' | 'join' | 'leave' | 'clearedSeqs' | 'page'>;
-  readonly users: Pick<Users, 'blocked'>;
+  readonly directory: Pick<Directory, 'touch' | 'join' | 'leave' | 'clearedSeqs' | 'page' | 'view'>;
+  readonly users: Pick<Users, 'blocked' | 'isSuspended'>;
   readonly outbox: Pick<
     Outbox,
     'partitionCount' | 'announceOwner' | 'withdrawOwner' | 'acquire' | 'renew' | 'release' | 'read' | 'acknowledge' | 'setAside'
@@ -77,6 +78,8 @@ export interface PushDeps {
   readonly observer?: PushObserver;
   /** Default OUTBOX_LEASE_MS. */
   readonly leaseMs?: number;
+  /** Absent: the operator has no webhook. */
+  readonly hooks?: Hooks | undefined;
   /** The store's own: how processes that share it tell each other events. */
   readonly bus: Bus;
 }

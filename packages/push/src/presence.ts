@@ -77,6 +77,11 @@ export class Presence {
     };
   }
 
+  /** With a device in this process. */
+  isHere(tenantId: TenantId, userId: UserId): boolean {
+    return (this.#here.get(`${tenantId} ${userId}`)?.devices ?? 0) > 0;
+  }
+
   /** Tells of those whose devices have gone, and will not come back here. */
   stop(): void {
     for (const here of this.#here.values()) this.#end(here);

@@ -4,6 +4,8 @@ import { assert, OUTBOX_LEASE_MS, PUSH_LOOK_MS } from '@qim/proto';
 import type { Push } from './contract.js';
 import { DeviceBus } from './event-bus.js';
 import { Follower } from './follow.js';
+import { Away } from './hooks/away.js';
+import { Courier } from './hooks/courier.js';
 import { Leases } from './leases.js';
 import type { PushDeps } from './ports.js';
 import { Presence } from './presence.js';
@@ -18,7 +20,9 @@ export function createPush(deps: PushDeps): Push {
   const leases = new Leases(deps, leaseMs);
   const stopping = new AbortController();
   const sweeps = new Sweeps(deps, stopping.signal);
-  const follower = new Follower({ ...deps, sleep, bus, sweeps }, leases);
+  const away = new Away({ ...deps, bus, isHere: (...of) => presence.isHere(...of) });
+  const courier = deps.hooks && new Courier({ ...deps, hooks: deps.hooks, away }, leases);
+  const follower = new Follower({ ...deps, sleep, bus, sweeps, courier }, leases);
   // Every partition that must wait listens to it; Node would warn of a leak from the eleventh on.
   setMaxListeners(0, stopping.signal);
   let running: Promise<unknown> | undefined;
@@ -42,7 +46,7 @@ export function createPush(deps: PushDeps): Push {
     async start() {
       assert(running === undefined, 'the delivery side is started once');
       const acquired = leases.balance(() => false);
-      running = acquired.then(() => Promise.all([follower.run(stopping.signal), keepLeases()]));
+      running = acquired.then(() => Promise.all([follower.run(stopping.signal), courier?.run(stopping.signal), keepLeases()]));
       await acquired;
       log.info({ partitions: leases.current().length, of: deps.outbox.partitionCount }, 'following the outbox');
     },

@@ -22,6 +22,7 @@ import {
 } from '@qim/proto';
 import type { AmendRequest } from '@qim/store';
 import { admitEdit, admitMentions } from './admission.js';
+import { refusedBefore } from './before-send.js';
 import type { EditMessageInput, MessageRef } from './contract.js';
 import type { DirectGate } from './direct-gate.js';
 import type { WriterDeps } from './ports.js';
@@ -37,7 +38,7 @@ export async function editMessage(deps: WriterDeps, gate: DirectGate, caller: Ca
   // What is said anew reaches the other as a message does.
   const closed = await gate.refusalIn(caller, input.conversationId);
   const mentions: Mentions = { userIds: input.mentionUserIds, all: input.mentionAll };
-  return amend(deps, caller, input, (record) => {
+  const judge: Judge = (record) => {
     if (record.type === MessageType.Control) throw forbidden('a message that is not control');
     if (record.sender.userId !== caller.userId) throw forbidden('the sender of the message');
     refuseFinal(record);
@@ -46,6 +47,19 @@ export async function editMessage(deps: WriterDeps, gate: DirectGate, caller: Ca
     admitMentions({ type: record.type, ...input });
     if (sameContent(record.content, input.content) && sameMentions(record.mentions, mentions)) return undefined;
     return { needs: 'member', status: MessageStatus.Edited, content: input.content, mentions };
+  };
+  return amend(deps, caller, input, judge, async ({ type }) => {
+    const { conversationId, content, mentionUserIds, mentionAll } = input;
+    const refused = await refusedBefore(deps, {
+      caller,
+      action: 'edit',
+      place: { conversationId },
+      type,
+      content,
+      mentionUserIds,
+      mentionAll,
+    });
+    if (refused !== undefined) throw refused.error;
   });
 }
 
@@ -73,12 +87,20 @@ export function deleteMessage(deps: WriterDeps, caller: Caller, ref: MessageRef)
   });
 }
 
-async function amend(deps: WriterDeps, caller: Caller, ref: MessageRef, judge: Judge): Promise<Message> {
+/** `consent` is asked once, before the first write; it throws to refuse. */
+async function amend(
+  deps: WriterDeps,
+  caller: Caller,
+  ref: MessageRef,
+  judge: Judge,
+  consent: (record: MessageRecord) => Promise<void> = async () => {},
+): Promise<Message> {
   for (let tries = 0; tries < AMEND_TRIES_MAX; tries += 1) {
     const { message, member } = await readTarget(deps, caller, ref.conversationId, ref);
     if (message === undefined) throw notFound();
     const rewrite = judge(message.record, member.role);
     if (rewrite === undefined) return message;
+    if (tries === 0) await consent(message.record);
     const activityId = parseActivityId(deps.newId());
     const outcome = await deps.messages.amend({ actor: caller.userId, target: message.record, activityId, ...rewrite });
     if (outcome.kind === 'amended') return outcome.message;

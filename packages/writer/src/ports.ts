@@ -1,9 +1,24 @@
 /** What the writer is given. It opens nothing, and asks no clock and no source of randomness but these. */
-import type { AnnounceRead, TenantId } from '@qim/proto';
+import type { AnnounceRead, Caller, ConversationId, MessageContent, MessageType, TenantId, UserId } from '@qim/proto';
 import type { Directory, MessageStore, Users } from '@qim/store';
 
 /** anyone; only users who have a conversation in common may open one; only the tenant's own backend sends direct messages. */
 export type DirectMessages = 'anyone' | 'sharedConversation' | 'serverOnly';
+
+/** What somebody is about to say. Its content goes to the operator's service and nowhere else. */
+export interface Draft {
+  readonly caller: Caller;
+  readonly action: 'send' | 'edit';
+  readonly place: { readonly conversationId: ConversationId } | { readonly toUserId: UserId };
+  /** Of an edited message: as it is. */
+  readonly type: MessageType;
+  readonly content: MessageContent;
+  readonly mentionUserIds: readonly UserId[];
+  readonly mentionAll: boolean;
+}
+
+/** unanswered: neither a yes nor a no came in time, and the operator wants nothing sent then. Never rejects. */
+export type BeforeSend = (draft: Draft) => Promise<'allowed' | 'denied' | 'unanswered'>;
 
 /** Told of what metrics and logs should know. Must not throw. */
 export interface WriterObserver {
@@ -27,5 +42,7 @@ export interface WriterDeps {
   readonly announceRead: AnnounceRead;
   /** Milliseconds after the commit within which the sender may recall. */
   readonly recallWindowMs: number;
+  /** Absent: nobody is asked. */
+  readonly beforeSend?: BeforeSend | undefined;
   readonly observer?: WriterObserver;
 }

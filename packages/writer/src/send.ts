@@ -22,16 +22,18 @@ import {
 import type { CommitOutcome, CommitRequest, JoinedUser, NewConversation } from '@qim/store';
 import { admitDraft } from './admission.js';
 import { applyReadMark, updateLists } from './after-commit.js';
+import { refusedBefore } from './before-send.js';
 import type { SendMessageInput, SendMessageOutput } from './contract.js';
 import { directConversationId } from './conversation-ids.js';
 import type { DirectGate } from './direct-gate.js';
-import type { WriterDeps } from './ports.js';
+import type { Draft, WriterDeps } from './ports.js';
 import { readTarget } from './target.js';
 
 const SEQ_FIRST = parseConversationSeq(1);
 
 /**
- * Cost: 2 (commit; then list and read mark), 2 more for a reply, and what the gate asks in a direct conversation.
+ * Cost: 2 (commit; then list and read mark), 2 more for a reply, and what the gate asks in a direct conversation; with a
+ * before-send webhook 1 more, and the time of its answer.
  *
  * @throws as MessageStore.commit, InvalidArgument, PayloadTooLarge, Forbidden
  */
@@ -43,7 +45,7 @@ export async function sendMessage(deps: WriterDeps, gate: DirectGate, caller: Ca
   const { replyTo } = request;
   const noReply =
     replyTo === undefined || closed !== undefined ? undefined : judgeReply(deps, caller, request, replyTo, peer !== undefined);
-  const refusal = closed === undefined ? await noReply : { error: closed };
+  const refusal = closed === undefined ? ((await noReply) ?? (await refusedBefore(deps, draftOf(caller, input)))) : { error: closed };
   const outcome = refusal === undefined ? await deps.messages.commit(request) : await commitIfDuplicate(deps, request, refusal.error);
   if (outcome.message !== undefined) await follow(deps, caller, request, outcome, input);
   return output(request, outcome);
@@ -67,6 +69,10 @@ export function commitRequest(deps: WriterDeps, caller: Caller, input: SendMessa
     needs: 'post',
     create: peer === undefined ? undefined : { ...directConversation(caller.userId, peer), onlyNew: false },
   };
+}
+
+function draftOf(caller: Caller, { target, type, content, mentionUserIds, mentionAll }: SendMessageInput): Draft {
+  return { caller, action: 'send', place: target, type, content, mentionUserIds, mentionAll };
 }
 
 /** Neither side is above the other: no one deletes what the other said. */
