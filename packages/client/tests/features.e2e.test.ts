@@ -153,3 +153,14 @@ test('who is online shows to the other of a direct conversation, who came first 
   const sue = await online('sue');
   await until(() => sue.presence.snapshot().has('rob') && rob.presence.snapshot().has('sue'));
 });
+
+test('history that was cleared on one device is gone on the other', async () => {
+  const [uma, umaPad] = await Promise.all([online('uma'), online('uma', 'pad')]);
+  const { message } = await uma.sendMessage({ target: { toUserId: 'vic' }, content: 'old' });
+  await uma.sendMessage({ target: { conversationId: message.conversationId }, content: 'new' });
+  const open = umaPad.openConversation(message.conversationId);
+  await until(() => open.snapshot().messages.length === 2);
+  await uma.clearHistory(message.conversationId, 1);
+  await until(() => open.snapshot().messages.length === 1);
+  expect(open.snapshot().messages[0]?.content).toEqual({ kind: 'text', text: 'new' });
+});
