@@ -15,7 +15,7 @@ export interface TokenClaims {
   readonly userId: UserId;
   readonly deviceId: DeviceId | undefined;
   readonly admin: boolean;
-  /** Unix milliseconds. */
+  /** Unix milliseconds; the tolerance of clocks is in it. */
   readonly expiresAtMs: number;
 }
 

@@ -13,6 +13,7 @@ import {
 import type { FastifyError, FastifyInstance, FastifyReply } from 'fastify';
 import type { Clock } from './clock.js';
 import type { GatewayOptions, TokenMinter } from './contract.js';
+import { allowOrigin } from './cors.js';
 import { unknownMethod } from './dispatch.js';
 import { hostIsAllowed, originIsAllowed } from './origin.js';
 import { plainError } from './plain-error.js';
@@ -23,6 +24,8 @@ import type { Work } from './work.js';
 const PAGE_POLICY = [
   "default-src 'self'",
   "connect-src 'self'",
+  "script-src 'self'",
+  "style-src 'self'",
   "img-src 'self' data: blob:",
   "object-src 'none'",
   "base-uri 'none'",
@@ -30,8 +33,13 @@ const PAGE_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
+/** The page needs none of them. */
+const NO_DEVICES = 'camera=(), geolocation=(), microphone=(), payment=(), usb=()';
+
 const HEADERS = {
   'content-security-policy': PAGE_POLICY,
+  'cross-origin-opener-policy': 'same-origin',
+  'permissions-policy': NO_DEVICES,
   'referrer-policy': 'no-referrer',
   'x-content-type-options': 'nosniff',
 } as const;
@@ -39,13 +47,22 @@ const HEADERS = {
 /** Names of the build's own making, such as app-3f9a.js, never change their content. */
 const HASHED_NAMES = /\/assets\//;
 
-export function registerDoor(app: FastifyInstance, { devLogin, log }: Pick<GatewayOptions, 'devLogin' | 'log'>): void {
+/** A year, by RFC 6797: a browser that was here over TLS comes back over TLS alone. */
+const OVER_TLS = { 'strict-transport-security': 'max-age=31536000' } as const;
+
+export function registerDoor(
+  app: FastifyInstance,
+  { devLogin, log, tls, allowedOrigins = [] }: Pick<GatewayOptions, 'devLogin' | 'log' | 'tls' | 'allowedOrigins'>,
+): void {
+  const headers = { ...HEADERS, ...(tls === undefined ? {} : OVER_TLS) };
   app.addHook('onRequest', async (request, reply) => {
-    reply.headers({ ...HEADERS, [REQUEST_ID]: request.id });
+    reply.headers({ ...headers, [REQUEST_ID]: request.id });
     // Also for the API: its library would leave a request without a usable host unanswered.
     if (!hostIsAllowed(request.headers.host, devLogin)) {
       await reply.code(403).send({ code: 'permission_denied', message: 'no such host' });
+      return;
     }
+    if (allowOrigin(request, reply, allowedOrigins)) return reply;
   });
   app.setNotFoundHandler((request, reply) => {
     if (request.url.startsWith('/qim.v1.')) return reply.code(404).send(plainError(unknownMethod()).body);

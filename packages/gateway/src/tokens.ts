@@ -1,6 +1,6 @@
 /**
  * Tokens: JWTs by a secret of our own (HS256), or by the keys of a JWKS URL. The algorithm is ours to choose, never the
- * token's; there is no clock tolerance; what is wrong with a bad token is told to nobody.
+ * token's; clocks agree but for the tolerance that the operator gives; what is wrong with a bad token is told to nobody.
  */
 import {
   assert,
@@ -36,19 +36,23 @@ export interface SecretTokensOptions {
   readonly secrets: readonly [current: string, previous?: string];
   /** Unix milliseconds. */
   readonly now: () => number;
+  /** 0..TOKEN_CLOCK_TOLERANCE_MS_MAX, whole seconds; default 0. For exp and nbf. */
+  readonly clockToleranceMs?: number;
 }
 
 export interface JwksOptions {
   readonly url: URL;
   /** Unix milliseconds. */
   readonly now: () => number;
+  /** As of SecretTokensOptions. */
+  readonly clockToleranceMs?: number;
   /** What `iss` must be; undefined: not looked at. */
   readonly issuer?: string;
   /** What `aud` must hold; undefined: not looked at. */
   readonly audience?: string;
 }
 
-export function createSecretTokens({ secrets, now }: SecretTokensOptions): TokenVerifier & TokenMinter {
+export function createSecretTokens({ secrets, now, clockToleranceMs = 0 }: SecretTokensOptions): TokenVerifier & TokenMinter {
   const [current, ...older] = secrets.filter((secret) => secret !== undefined).map(secretKey);
   assert(current !== undefined, 'there is a secret');
   const verified = new VerifiedTokens(now);
@@ -56,9 +60,10 @@ export function createSecretTokens({ secrets, now }: SecretTokensOptions): Token
     async verify(token) {
       const known = verified.get(token);
       if (known !== undefined) return known;
-      const attempts = [current, ...older].map((key) => () => jwtVerify(token, key, verifyOptions(['HS256'], now)));
+      const attempts = [current, ...older].map((key) => () => jwtVerify(token, key, verifyOptions(['HS256'], now, clockToleranceMs)));
       return checked(
         token,
+        clockToleranceMs,
         () => firstThatFits(attempts),
         (payload, claims) => verified.add(token, payload, claims),
       );
@@ -78,7 +83,7 @@ export function createSecretTokens({ secrets, now }: SecretTokensOptions): Token
 }
 
 /** The keys are fetched at the first token, kept for JWKS_AGE_MS_MAX, and looked for again at most every JWKS_COOLDOWN_MS. */
-export function createJwksVerifier({ url, now, issuer, audience }: JwksOptions): TokenVerifier {
+export function createJwksVerifier({ url, now, clockToleranceMs = 0, issuer, audience }: JwksOptions): TokenVerifier {
   const keys = createRemoteJWKSet(url, {
     cacheMaxAge: JWKS_AGE_MS_MAX,
     cooldownDuration: JWKS_COOLDOWN_MS,
@@ -86,12 +91,12 @@ export function createJwksVerifier({ url, now, issuer, audience }: JwksOptions):
     [customFetch]: fetchKeys,
   });
   const options = () => ({
-    ...verifyOptions(['RS256', 'ES256', 'EdDSA'], now),
+    ...verifyOptions(['RS256', 'ES256', 'EdDSA'], now, clockToleranceMs),
     ...(issuer === undefined ? {} : { issuer }),
     ...(audience === undefined ? {} : { audience }),
   });
   return {
-    verify: (token) => checked(token, () => payloadByKeySet((key) => jwtVerify(token, key ?? keys, options()))),
+    verify: (token) => checked(token, clockToleranceMs, () => payloadByKeySet((key) => jwtVerify(token, key ?? keys, options()))),
   };
 }
 
@@ -112,8 +117,8 @@ function secretKey(secret: string): Uint8Array {
   return new TextEncoder().encode(secret);
 }
 
-function verifyOptions(algorithms: string[], now: () => number): JWTVerifyOptions {
-  return { algorithms, currentDate: new Date(now()), clockTolerance: 0, requiredClaims: ['sub', 'exp'] };
+function verifyOptions(algorithms: string[], now: () => number, clockToleranceMs: number): JWTVerifyOptions {
+  return { algorithms, currentDate: new Date(now()), clockTolerance: clockToleranceMs / 1000, requiredClaims: ['sub', 'exp'] };
 }
 
 type Attempt = () => Promise<{ readonly payload: JWTPayload }>;
@@ -145,13 +150,14 @@ async function payloadByKeySet(verify: (key?: Awaited<ReturnType<RemoteJWKSet>>)
 
 async function checked(
   token: string,
+  clockToleranceMs: number,
   verify: () => Promise<JWTPayload>,
   sound: (payload: JWTPayload, claims: TokenClaims) => void = () => {},
 ): Promise<TokenClaims> {
   if (token.length > TOKEN_CHARS_MAX) throw unauthenticated();
   try {
     const payload = await verify();
-    const claims = claimsOf(payload);
+    const claims = claimsOf(payload, clockToleranceMs);
     sound(payload, claims);
     return claims;
   } catch (error) {
@@ -170,7 +176,7 @@ function keysMissing(error: unknown): boolean {
 class KeySetError extends Error {}
 
 /** A claim that is there and wrong is never taken for one that is absent: a malformed tenant would become tenant 0. */
-function claimsOf(payload: JWTPayload): TokenClaims {
+function claimsOf(payload: JWTPayload, clockToleranceMs: number): TokenClaims {
   const { sub, tenant, device, exp, admin } = payload;
   if (typeof sub !== 'string' || sub === SYSTEM_USER_ID || typeof exp !== 'number' || !Number.isFinite(exp)) throw unauthenticated();
   if (device !== undefined && typeof device !== 'string') throw unauthenticated();
@@ -180,7 +186,7 @@ function claimsOf(payload: JWTPayload): TokenClaims {
       userId: parseUserId(sub),
       deviceId: device === undefined ? undefined : parseDeviceId(device),
       admin: admin === true,
-      expiresAtMs: exp * 1000,
+      expiresAtMs: exp * 1000 + clockToleranceMs,
     };
   } catch {
     throw unauthenticated();

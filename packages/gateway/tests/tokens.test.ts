@@ -1,10 +1,20 @@
 import { createHmac } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { isQimError, LEGACY_TENANT_ID, parseDeviceId, parseTenantId, parseUserId, TOKEN_CHARS_MAX } from '@qim/proto';
+import {
+  isQimError,
+  JWKS_AGE_MS_MAX,
+  JWKS_COOLDOWN_MS,
+  LEGACY_TENANT_ID,
+  parseDeviceId,
+  parseTenantId,
+  parseUserId,
+  TOKEN_CHARS_MAX,
+  TOKEN_CLOCK_TOLERANCE_MS_MAX,
+} from '@qim/proto';
 import fc from 'fast-check';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createJwksVerifier, createSecretTokens } from '../src/index.js';
 import { ManualClock } from './support/clock.js';
 import { OTHER_SECRET, SECRET } from './support/server.js';
@@ -96,6 +106,18 @@ describe('tokens by a secret', () => {
     ['null', null],
   ])('takes admin that is %s for no admin', async (_, admin) => {
     expect(await tokens.verify(signed({ sub: 'alice', admin, exp }))).toMatchObject({ admin: false });
+  });
+
+  it('holds longer, and from earlier, by the tolerance of clocks and no second more', async () => {
+    const tolerant = createSecretTokens({ secrets: [SECRET], now, clockToleranceMs: TOKEN_CLOCK_TOLERANCE_MS_MAX });
+    const seconds = TOKEN_CLOCK_TOLERANCE_MS_MAX / 1000;
+    const late = nowSeconds() - seconds;
+    expect(await tolerant.verify(signed({ sub: 'alice', exp: late + 1 }))).toMatchObject({
+      expiresAtMs: (late + 1) * 1000 + TOKEN_CLOCK_TOLERANCE_MS_MAX,
+    });
+    expect(await refused(signed({ sub: 'alice', exp: late }), tolerant)).toBe('TokenExpired');
+    expect(await tolerant.verify(signed({ sub: 'alice', exp, nbf: nowSeconds() + seconds }))).toMatchObject({ userId: 'alice' });
+    expect(await refused(signed({ sub: 'alice', exp, nbf: nowSeconds() + seconds + 1 }), tolerant)).toBe('Unauthenticated');
   });
 
   it('is expired at its second of expiry, and not before', async () => {
@@ -227,6 +249,32 @@ describe('tokens by a key set', () => {
       expect(await refused(await stranger.sign({ sub: 'alice' }), verifier)).toBe('Unauthenticated');
     }
     expect(requests).toBe(1);
+  });
+
+  it('takes a new key once it may look again, and refuses a withdrawn one when what it has is too old', async () => {
+    // Of the key set's own clock; its timers are left alone.
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() });
+    onTestFinished(() => void vi.useRealTimers());
+    const [first, second] = [await pair('ES256', 'one'), await pair('ES256', 'two')];
+    let published = [first.jwk];
+    const verifier = createJwksVerifier({ url: await keyServer(() => ({ body: JSON.stringify({ keys: published }) })), now });
+    const verdict = async ({ sign }: typeof first) => {
+      const token = await sign({ sub: 'alice' });
+      return verifier.verify(token).then(
+        () => 'taken',
+        (error: unknown) => (isQimError(error) ? error.code : error),
+      );
+    };
+    expect([await verdict(first), await verdict(second)]).toEqual(['taken', 'Unauthenticated']);
+    published = [second.jwk, first.jwk];
+    expect(await verdict(second)).toBe('Unauthenticated');
+    vi.setSystemTime(Date.now() + JWKS_COOLDOWN_MS);
+    expect([await verdict(second), await verdict(first)]).toEqual(['taken', 'taken']);
+    published = [second.jwk];
+    vi.setSystemTime(Date.now() + JWKS_AGE_MS_MAX - 1);
+    expect(await verdict(first)).toBe('taken');
+    vi.setSystemTime(Date.now() + 1);
+    expect([await verdict(first), await verdict(second)]).toEqual(['Unauthenticated', 'taken']);
   });
 
   it('tries every key that fits when tokens name none', async () => {

@@ -104,6 +104,9 @@ function contradictions(config: Partial<Config>): string[] {
   if (dev === false && config.jwtSecretFile === undefined && config.jwksUrl === undefined) {
     problems.push('tokens cannot be checked: give --jwt-secret-file or --jwks-url, or --dev to try qim out on this machine');
   }
+  if ((config.tlsCertFile === undefined) !== (config.tlsKeyFile === undefined)) {
+    problems.push('--tls-cert-file and --tls-key-file go together');
+  }
   if (store === 'embedded' && config.storePasswordFile !== undefined) {
     problems.push('--store-password-file goes with a Redis: the embedded store has no password');
   }

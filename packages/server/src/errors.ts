@@ -7,6 +7,8 @@ export type StartErrorCode =
   | 'BadConfiguration'
   /** The secret file is absent, unreadable, or too short. */
   | 'BadSecret'
+  /** The certificate or its key is absent, unreadable, or they do not belong together. */
+  | 'BadCertificate'
   | 'PortInUse'
   /** The address is not of this machine, or the port is not allowed. */
   | 'CannotListen'

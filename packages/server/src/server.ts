@@ -17,6 +17,7 @@ import { readRetention } from './retention/policy.js';
 import { RetentionSweep } from './retention/sweep.js';
 import { ensureDevSecret, readSecrets, type Secrets } from './secrets.js';
 import type { Config } from './settings.js';
+import { readTls } from './tls.js';
 import { wire } from './wire.js';
 
 export interface RunningServer {
@@ -41,10 +42,11 @@ export async function startServer(config: Config, io: ServerIo): Promise<Running
 
 async function start(config: Config, io: ServerIo, log: Log, lifecycle: Lifecycle): Promise<RunningServer> {
   const secrets = await secretsOf(config, io);
+  const tls = await readTls(config);
   const policies = await readRetention(config);
   const metrics = createMetrics();
   const store = await openDurably(config, io, metrics, lifecycle);
-  const { push, gateway } = wire({ config, io, log, metrics, store, secrets, stopping: () => lifecycle.stopping });
+  const { push, gateway } = wire({ config, io, log, metrics, store, secrets, tls, stopping: () => lifecycle.stopping });
 
   if (config.roles.includes('push')) {
     lifecycle.started('push', RELEASE_DEADLINE_MS, () => push.stop());

@@ -2,6 +2,7 @@
  * Every setting of the server, in one table. Flags, `QIM_` variables, help, defaults and docs/configuration.md come from
  * it and from nothing else; names of flags and variables are derived from the keys.
  */
+import { trustOf } from '@qim/gateway';
 import {
   ACK_REPLICAS_MAX,
   ACK_REPLICAS_WAIT_MS,
@@ -21,6 +22,7 @@ import {
   RETENTION_MESSAGES_MAX,
   SOCKET_QUEUE_BYTES_MAX,
   SOCKET_QUEUE_BYTES_MIN,
+  TOKEN_CLOCK_TOLERANCE_MS_MAX,
 } from '@qim/proto';
 import { parseDirectMessages } from './direct-messages.js';
 import { parseSendRates, parseTenantQuotas, SEND_RATES_DEFAULT, sendRatesText } from './send-rates.js';
@@ -83,7 +85,7 @@ export const SETTINGS = {
   host: set({
     ...text('ADDRESS', 'an address or a name of this machine'),
     fallback: '127.0.0.1',
-    doc: 'Address to listen on. 0.0.0.0 or :: for all; then put TLS in front.',
+    doc: 'Address to listen on. 0.0.0.0 or :: for all; then give --tls-cert-file, or put TLS in front.',
   }),
   port: set({
     ...integer(0, 65_535),
@@ -136,12 +138,34 @@ export const SETTINGS = {
     fallback: undefined,
     doc: 'With --jwks-url: what the claim aud of a token must hold. Set it when the issuer signs tokens for other services too.',
   }),
+  tokenClockTolerance: set({
+    ...duration(0, TOKEN_CLOCK_TOLERANCE_MS_MAX),
+    fallback: '0ms',
+    doc: 'How far the clock of who signs tokens may be behind or ahead of this one: tokens hold so much longer, and from so much earlier. Whole seconds count.',
+  }),
   allowedOrigins: unset({
     value: 'LIST',
     allowed: 'origins such as https://chat.example, separated by commas',
     parse: parseOrigins,
     fallback: undefined,
     doc: 'Pages of these origins may call the API from a browser, beside the page that this server serves itself.',
+  }),
+  trustedProxies: unset({
+    value: 'LIST',
+    allowed: 'addresses, networks such as 10.0.0.0/8, loopback, linklocal, uniquelocal, separated by commas',
+    parse: (given) => trustOf(given.split(',')),
+    fallback: undefined,
+    doc: 'Proxies in front of this server. From them alone X-Forwarded-For is believed, by which the limits of an address go. Not set: none, and all that comes through a proxy has its address.',
+  }),
+  tlsCertFile: unset({
+    ...text('FILE', 'the path of a file'),
+    fallback: undefined,
+    doc: 'PEM file of a certificate and its chain: serves HTTPS and wss. Read at the start; restart for another one.',
+  }),
+  tlsKeyFile: unset({
+    ...text('FILE', 'the path of a file'),
+    fallback: undefined,
+    doc: 'PEM file of the private key of --tls-cert-file.',
   }),
   requireDurable: set({
     ...toggle,

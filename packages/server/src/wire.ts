@@ -14,6 +14,7 @@ import type { Metrics } from './metrics.js';
 import type { Secrets } from './secrets.js';
 import { sendLimitsOf } from './send-rates.js';
 import type { Config } from './settings.js';
+import type { TlsFiles } from './tls.js';
 
 export interface Parts {
   readonly config: Config;
@@ -23,6 +24,8 @@ export interface Parts {
   readonly store: Store;
   /** Undefined: tokens are checked by a JWKS. */
   readonly secrets: Secrets | undefined;
+  /** Undefined: HTTP. */
+  readonly tls: TlsFiles | undefined;
   /** True from the moment a stop begins. */
   readonly stopping: () => boolean;
 }
@@ -97,6 +100,8 @@ function wireGateway({ config, io, log, metrics, store, ...parts }: Parts, write
     log,
     now: io.now,
     allowedOrigins: config.allowedOrigins ?? [],
+    ...(config.trustedProxies === undefined ? {} : { trustedProxies: config.trustedProxies }),
+    ...(parts.tls === undefined ? {} : { tls: parts.tls }),
     fastPaths: config.fastPaths,
     ...(sendLimits === undefined ? {} : { sendRates: { limits: sendLimits, counter: store.rates } }),
     limits: {
@@ -117,19 +122,19 @@ function connectionLimits({ dev, connectionsPerUser, connectionsPerAddress }: Co
 }
 
 function wireTokens(
-  { jwksUrl, jwksIssuer, jwksAudience }: Config,
+  { jwksUrl, jwksIssuer, jwksAudience, tokenClockTolerance: clockToleranceMs }: Config,
   { now }: ServerIo,
   secrets: Secrets | undefined,
 ): { readonly verifier: TokenVerifier; readonly minter: TokenMinter | undefined } {
   if (secrets !== undefined) {
-    const tokens = createSecretTokens({ secrets, now });
+    const tokens = createSecretTokens({ secrets, now, clockToleranceMs });
     return { verifier: tokens, minter: tokens };
   }
   // The configuration has refused a server that has neither.
   if (jwksUrl === undefined) throw new Error('assertion failed: a secret or a JWKS URL');
   const issuer = jwksIssuer === undefined ? {} : { issuer: jwksIssuer };
   const audience = jwksAudience === undefined ? {} : { audience: jwksAudience };
-  return { verifier: createJwksVerifier({ url: jwksUrl, now, ...issuer, ...audience }), minter: undefined };
+  return { verifier: createJwksVerifier({ url: jwksUrl, now, clockToleranceMs, ...issuer, ...audience }), minter: undefined };
 }
 
 /** What the writer needs of the store; the metric learns of each message that was written by it, and of no duplicate. */

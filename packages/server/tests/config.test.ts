@@ -77,6 +77,23 @@ describe('each setting is taken at its bounds and refused past them', () => {
       ],
       bad: ['', '*', 'a.example', 'https://a.example/', 'https://a.example,', 'null', 'https://A.example'],
     },
+    tokenClockTolerance: {
+      good: [
+        ['0ms', 0],
+        ['60s', 60_000],
+        ['1m', 60_000],
+      ],
+      bad: ['', '60001ms', '2m', '-1s', '5'],
+    },
+    trustedProxies: {
+      good: [
+        ['10.0.0.0/8', expect.any(Function) as never],
+        ['loopback,192.0.2.1,2001:db8::/32', expect.any(Function) as never],
+      ],
+      bad: ['', 'proxy.example', '10.0.0.0/33', 'loopback,', '*'],
+    },
+    tlsCertFile: { good: [['/f', '/f']], bad: [''] },
+    tlsKeyFile: { good: [['/f', '/f']], bad: [''] },
     requireDurable: { good: [['true', true]], bad: ['on'] },
     ackReplicas: {
       good: [
@@ -281,6 +298,8 @@ describe('settings that contradict each other are refused', () => {
     ['no way to check tokens', {}, 'tokens cannot be checked'],
     ['--dev on an address that others reach', { dev: 'true', host: '0.0.0.0' }, 'loopback'],
     ['--dev on a name', { dev: 'true', host: 'chat.example' }, 'loopback'],
+    ['a certificate without its key', { dev: 'true', tlsCertFile: 'f' }, 'go together'],
+    ['a key without its certificate', { dev: 'true', tlsKeyFile: 'f' }, 'go together'],
     ['a secret and a JWKS', { jwtSecretFile: 'f', jwksUrl: 'https://h' }, 'give one of them'],
     ['--dev and a JWKS', { dev: 'true', jwksUrl: 'https://h' }, '--jwks-url'],
     ['an issuer without a JWKS', { dev: 'true', jwksIssuer: 'x' }, '--jwks-url'],

@@ -1,0 +1,28 @@
+/** A certificate for localhost and 127.0.0.1 that signs itself, and its key. For tests alone: everybody has the key. */
+export const CERTIFICATE = `-----BEGIN CERTIFICATE-----
+MIIBmzCCAUGgAwIBAgIUSNsSLzGYYRdMwUaBJzMu6UUTZDswCgYIKoZIzj0EAwIw
+FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTEzMDE5MzgwOFoYDzIxMjYxMTA2
+MTkzODA4WjAUMRIwEAYDVQQDDAlsb2NhbGhvc3QwWTATBgcqhkjOPQIBBggqhkjO
+PQMBBwNCAAQd/cjxh9zrRLYHPrPjydFuGYlx9Gpn6ejur/Yz/UPoW7tox52aXxUu
+viAZUdmVUTcsToo1PjWUWYJzm7uuxiuHo28wbTAdBgNVHQ4EFgQU/LRzMirpZfLf
+28gcyVtCzM+h/38wHwYDVR0jBBgwFoAU/LRzMirpZfLf28gcyVtCzM+h/38wDwYD
+VR0TAQH/BAUwAwEB/zAaBgNVHREEEzARgglsb2NhbGhvc3SHBH8AAAEwCgYIKoZI
+zj0EAwIDSAAwRQIhANb0xBnIPCMoG7Hmur953lv+w4sGkngLx/W1H62HrSnqAiAI
+8ohrr9DWc/f7/Z9LfYE2DS3I3EX3zsaEgw+WX0PHQg==
+-----END CERTIFICATE-----
+`;
+
+export const KEY = `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg6Z8UQW0imZ5kbWxh
+8dOrrTP+XtC9zSaav9GYDSQ4ZeWhRANCAAQd/cjxh9zrRLYHPrPjydFuGYlx9Gpn
+6ejur/Yz/UPoW7tox52aXxUuviAZUdmVUTcsToo1PjWUWYJzm7uuxiuH
+-----END PRIVATE KEY-----
+`;
+
+/** Of no certificate. */
+export const OTHER_KEY = `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgxLwyej5HMXQW7OeW
+XwQ2FIV9HDeeZyizzpdsl3Szo3+hRANCAASXz1Wek+fzCnTvhpnrd55XjgGsWqsB
+HfHYMjGIKlYd13elkhtSJ9wHJmyuuawviRPoGbmKwT45D/0LHTW9VFtY
+-----END PRIVATE KEY-----
+`;
