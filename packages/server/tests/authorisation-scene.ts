@@ -24,12 +24,15 @@ export const RELATIONS = [
   'admin',
   'author',
   'member',
+  'blocked',
+  'suspended',
   'former',
   'outsider',
   'otherTenant',
   'nonexistent',
   'adminToken',
   'onBehalfOfMember',
+  'onBehalfOfOutsider',
 ] as const;
 export type Relation = (typeof RELATIONS)[number];
 
@@ -46,13 +49,17 @@ const users = {
   admin: parseUserId('admin'),
   author: parseUserId('author'),
   member: parseUserId('member'),
+  /** By everybody else: in a group nothing changes by it. */
+  blocked: parseUserId('blocked'),
+  /** Whom the tenant's admins keep out. */
+  suspended: parseUserId('suspended'),
   former: parseUserId('former'),
   /** Whom the admins would remove. */
   extra: parseUserId('extra'),
 };
 
 /** No method gives a role yet: the group is made in the store, with its roles from the start. */
-export async function makeScene({ messages }: Store): Promise<Scene> {
+export async function makeScene({ messages, users: people }: Store): Promise<Scene> {
   const conversationId = parseConversationId(`g_${randomUUID()}`);
   const commit = (sender: UserId, more: Pick<CommitRequest, 'type' | 'content' | 'create' | 'change'>) =>
     messages.commit({
@@ -90,6 +97,8 @@ export async function makeScene({ messages }: Store): Promise<Scene> {
     content: { kind: 'control', control: { kind: ControlKind.Left, userIds: [users.former] } },
     change: { kind: 'leave', userIds: [users.former] },
   });
+  await people.suspend(LEGACY_TENANT_ID, users.suspended, undefined, true);
+  for (const user of [users.owner, users.admin, users.author, users.member]) await people.block(LEGACY_TENANT_ID, user, users.blocked);
   if (sent.message === undefined) throw new Error('the message of the author was not committed');
   return { conversationId, message: sent.message.record };
 }

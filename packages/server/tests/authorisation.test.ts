@@ -10,9 +10,9 @@ import { startTestServer, type TestServer } from './running.js';
 
 const METHODS = Object.keys(METHOD_ACCESS) as MethodName[];
 
-const everyone: readonly Relation[] = RELATIONS;
-const inside: readonly Relation[] = ['owner', 'admin', 'author', 'member', 'onBehalfOfMember'];
-const outside: readonly Relation[] = ['former', 'outsider', 'otherTenant', 'nonexistent', 'adminToken'];
+const everyone: readonly Relation[] = RELATIONS.filter((relation) => relation !== 'suspended');
+const inside: readonly Relation[] = ['owner', 'admin', 'author', 'member', 'blocked', 'onBehalfOfMember'];
+const outside: readonly Relation[] = ['former', 'outsider', 'otherTenant', 'nonexistent', 'adminToken', 'onBehalfOfOutsider'];
 
 /** Written out, and not computed from anything that the server uses. */
 const ALLOWED: Readonly<Record<Requirement, readonly Relation[]>> = {
@@ -23,8 +23,18 @@ const ALLOWED: Readonly<Record<Requirement, readonly Relation[]>> = {
   authorOrAdmin: ['owner', 'admin', 'author'],
   admin: ['owner', 'admin'],
   owner: ['owner'],
-  adminToken: ['adminToken', 'onBehalfOfMember'],
+  adminToken: ['adminToken', 'onBehalfOfMember', 'onBehalfOfOutsider'],
 };
+
+const DOC_HEAD = `# Who may call what
+
+This file is written by \`npx vitest run packages/server/tests/authorisation.test.ts -u\`; do not edit it.
+
+The rows are the methods, the columns what the caller is to the conversation (a group) that the request names; \`yes\`, or the reason of the
+refusal. \`blocked\`: a member whom the others have blocked, which changes nothing in a group. \`suspended\`: a member whom the tenant's admins
+keep out. \`nonexistent\`: the owner, about a conversation that is not there. \`adminToken\`: a token with \`admin: true\`, of nobody in the
+conversation. \`onBehalfOf…\`: the same token with the header Qim-On-Behalf-Of. All outside get the same bytes.
+`;
 
 interface Answered {
   readonly status: number;
@@ -38,6 +48,11 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
+const ACTS_FOR: Partial<Record<Relation, Record<string, string>>> = {
+  onBehalfOfMember: { 'Qim-On-Behalf-Of': 'member' },
+  onBehalfOfOutsider: { 'Qim-On-Behalf-Of': 'outsider' },
+};
+
 async function ask(method: MethodName, relation: Relation, scene: Scene): Promise<Answered> {
   const tokens: Partial<Record<Relation, Parameters<TestServer['token']>[0]>> = {
     nonexistent: { user: 'owner' },
@@ -45,9 +60,10 @@ async function ask(method: MethodName, relation: Relation, scene: Scene): Promis
     otherTenant: { user: 'owner', tenant: 7 },
     adminToken: { user: 'backend', admin: true },
     onBehalfOfMember: { user: 'backend', admin: true },
+    onBehalfOfOutsider: { user: 'backend', admin: true },
   };
   const token = await server.token(tokens[relation] ?? { user: relation });
-  const headers: Record<string, string> = relation === 'onBehalfOfMember' ? { 'Qim-On-Behalf-Of': 'member' } : {};
+  const headers: Record<string, string> = ACTS_FOR[relation] ?? {};
   const body = REQUESTS[method](relation === 'nonexistent' ? elsewhere(scene) : scene);
   if (method === 'qim.v1.EventService/Subscribe') return firstOfStream(method, token, headers);
   const response = await server.call(method, token, body, headers);
@@ -103,12 +119,29 @@ function verdict(answer: Answered): string {
 
 /** What is not built yet says so to everybody with a token; the token of an admin is asked for before. */
 function expected(method: MethodName, relation: Relation, allowed: boolean): string {
+  if (relation === 'suspended') return 'UNAUTHENTICATED';
   const byToken = METHOD_ACCESS[method] === 'adminToken';
   if (byToken && !allowed) return 'FORBIDDEN';
   if (UNBUILT_METHODS.has(method)) return 'UNIMPLEMENTED';
   if (allowed) return 'served';
   return outside.includes(relation) ? 'NOT_MEMBER' : 'FORBIDDEN';
 }
+
+test('docs/authorisation.md is the table that was checked', async () => {
+  const cell = (method: MethodName, relation: Relation) => {
+    const verdict = expected(method, relation, ALLOWED[METHOD_ACCESS[method]].includes(relation));
+    return verdict === 'served' ? 'yes' : verdict;
+  };
+  const row = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
+  const lines = [
+    ...[row(['method', 'needs', ...RELATIONS]), row(Array<string>(RELATIONS.length + 2).fill('---'))],
+    ...METHODS.map((method) =>
+      row([method.replace('qim.v1.', ''), METHOD_ACCESS[method], ...RELATIONS.map((relation) => cell(method, relation))]),
+    ),
+  ];
+  const count = `${METHODS.length} methods x ${RELATIONS.length} relations: ${METHODS.length * RELATIONS.length} pairs, each asked of a real server.`;
+  await expect(`${DOC_HEAD}\n${count}\n\n${lines.join('\n')}\n`).toMatchFileSnapshot('../../../docs/authorisation.md');
+});
 
 describe('nobody outside learns whether a conversation exists', () => {
   const ofConversation = METHODS.filter((method) => !['signedIn', 'adminToken'].includes(METHOD_ACCESS[method]));
@@ -164,4 +197,34 @@ test('where only admins post, a member is refused and the owner is not', async (
   };
   expect(await send('member')).toBe(403);
   expect(await send('owner')).toBe(200);
+});
+
+describe('in a direct conversation, whom the other has blocked', () => {
+  const DIRECT: readonly MethodName[] = METHODS.filter((method) => !['signedIn', 'adminToken'].includes(METHOD_ACCESS[method]));
+  const SILENCED: readonly string[] = ['qim.v1.MessageService/SendMessage', 'qim.v1.MessageService/EditMessage'];
+
+  /** What the sender of a message to another is answered, before and after that one blocks the sender. */
+  async function verdicts(method: MethodName): Promise<readonly [string, string]> {
+    const answers: string[] = [];
+    for (const blocks of [false, true]) {
+      const [sender, other] = [`sender-${randomUUID()}`, `other-${randomUUID()}`];
+      const token = await server.token({ user: sender });
+      const first = { toUserId: other, clientMessageId: randomUUID(), type: 'MESSAGE_TYPE_TEXT', text: 'x' };
+      const sent = (await (await server.call('qim.v1.MessageService/SendMessage', token, first)).json()) as { message: Scene['message'] };
+      const block = { userId: sender };
+      if (blocks) await server.call('qim.v1.ModerationService/BlockUser', await server.token({ user: other }), block);
+      const scene = { conversationId: sent.message.conversationId, message: sent.message };
+      const response = await server.call(method, token, REQUESTS[method](scene));
+      answers.push(verdict({ status: response.status, text: await response.text(), contentType: null }));
+    }
+    return [answers[0] ?? '', answers[1] ?? ''];
+  }
+
+  for (const method of DIRECT) {
+    test(`${method} ${SILENCED.includes(method) ? 'is refused' : 'is answered as before'}`, async () => {
+      const [before, after] = await verdicts(method);
+      expect(after).toBe(SILENCED.includes(method) ? 'FORBIDDEN' : before);
+      if (SILENCED.includes(method)) expect(before).toBe('served');
+    });
+  }
 });
