@@ -42,12 +42,17 @@ export interface Talk {
   readonly messages: number;
 }
 
-/** What to fill a store with; `spare`: more direct conversations of a few messages, for planting damage. */
-export function talksOf(messages: number, spare: number): { readonly talks: readonly Talk[]; readonly spares: readonly Talk[] } {
+/** What to fill a store with, of so many users, all of whom are in the group; `spare`: more direct conversations of a few messages, for planting damage. */
+export function talksOf(
+  messages: number,
+  spare: number,
+  users = GROUP_MEMBERS,
+): { readonly talks: readonly Talk[]; readonly spares: readonly Talk[] } {
   const inGroup = Math.floor(messages * GROUP_PART);
   const direct = Math.max(1, Math.round((messages - inGroup) / DIRECT_MESSAGES));
   const each = Math.ceil((messages - inGroup) / direct);
-  const talks = [group(inGroup), ...Array.from({ length: direct }, (_, i) => pair(i, i % 100, 100 + i, each))];
+  const half = Math.floor(users / 2);
+  const talks = [group(inGroup, users), ...Array.from({ length: direct }, (_, i) => pair(i, i % half, half + i, each))];
   return { talks, spares: Array.from({ length: spare }, (_, i) => pair(direct + i, 50, 1_000_000 + i, 5)) };
 }
 
@@ -67,8 +72,8 @@ function pair(number: number, a: number, b: number, messages: number): Talk {
   };
 }
 
-function group(messages: number): Talk {
-  const [first, second, ...others] = Array.from({ length: GROUP_MEMBERS }, (_, i) => user(i));
+function group(messages: number, users: number): Talk {
+  const [first, second, ...others] = Array.from({ length: users }, (_, i) => user(i));
   if (first === undefined || second === undefined) throw new Error('a group has members');
   const members = [first, second, ...others].map((userId, i) => ({ userId, role: i === 0 ? Role.Owner : Role.Member }));
   return {

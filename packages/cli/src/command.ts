@@ -57,3 +57,11 @@ export function optional(args: Arguments, name: string): string | undefined {
   const value = args.options[name];
   return value === true ? undefined : value;
 }
+
+const BAR_WIDTH = 24;
+
+/** What `draw` shows of 0..1. */
+export function bar(done: number): string {
+  const full = Math.round(Math.min(1, done) * BAR_WIDTH);
+  return `[${'#'.repeat(full)}${'.'.repeat(BAR_WIDTH - full)}]`;
+}

@@ -2,15 +2,18 @@
 import { createRequire } from 'node:module';
 import { isQimError } from '@qim/proto';
 import { flagOf, SETTINGS, type SettingName, StartError, variableOf } from '@qim/server';
+import { ArchiveError } from '@qim/store/archive';
 import { CommanderError, Command as Parser } from 'commander';
 import { type CliIo, type Command, EXIT_DONE, EXIT_FAILED, EXIT_USAGE, UsageError } from './command.js';
 import { doctor } from './commands/doctor.js';
 import { explain } from './commands/explain.js';
+import { exportCommand } from './commands/export.js';
 import { fsck } from './commands/fsck.js';
+import { importCommand } from './commands/import.js';
 import { serve } from './commands/serve.js';
 import { token } from './commands/token.js';
 
-const COMMANDS: readonly Command[] = [serve, token, doctor, explain, fsck];
+const COMMANDS: readonly Command[] = [serve, token, doctor, explain, fsck, exportCommand, importCommand];
 
 /** `argv` without the interpreter and the script. Never throws. */
 export async function runCli(argv: readonly string[], io: CliIo): Promise<number> {
@@ -70,6 +73,10 @@ function tell(error: unknown, io: CliIo): number {
   if (error instanceof UsageError) return usage(error.message, io);
   if (error instanceof StartError) {
     if (error.code === 'BadConfiguration') return usage(error.message, io);
+    io.err(`qim: ${error.message}`);
+    return EXIT_FAILED;
+  }
+  if (error instanceof ArchiveError) {
     io.err(`qim: ${error.message}`);
     return EXIT_FAILED;
   }

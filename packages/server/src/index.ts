@@ -9,6 +9,8 @@ export {
   type OpenMaintenance,
   type OpenOptions,
   type OpenStore,
+  openArchiveSink,
+  openArchiveSource,
   openHealth,
   openMaintenance,
   openStore,

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { type AnyQimError, isQimError } from '@qim/proto';
 import type { Store, StoreOptions } from '@qim/store';
+import type { ArchiveSink, ArchiveSource } from '@qim/store/archive';
 import type { HealthReader } from '@qim/store/health';
 import type { Maintenance, StoreScanner } from '@qim/store/verify';
 import { StartError } from './errors.js';
@@ -79,6 +80,30 @@ async function openRaw(place: StorePlace): Promise<RawMaintenance> {
   return orUnusable(place, async () => {
     if (store === 'embedded') return (await import('@qim/store/embedded')).openEmbeddedMaintenance(data, { alone: true });
     return (await import('@qim/store/redis')).openRedisMaintenance(store.href, password);
+  });
+}
+
+/** A store opened for `qim export`, which no server may have. @throws StartError StoreUnusable, BadSecret; ArchiveError */
+export async function openArchiveSource(place: StorePlace): Promise<ArchiveSource> {
+  const { store, data } = place;
+  const password = await passwordFrom(place.storePasswordFile);
+  refuseMissingFolder(place);
+  return orUnusable(place, async () => {
+    if (store === 'embedded') return (await import('@qim/store/embedded')).openEmbeddedArchiveSource(data);
+    return (await import('@qim/store/redis')).openRedisArchiveSource(store.href, password);
+  });
+}
+
+/** A store opened for `qim import`, and made when it is not there. @throws StartError StoreUnusable, BadSecret; ArchiveError */
+export async function openArchiveSink(place: StorePlace): Promise<ArchiveSink> {
+  const { store, data } = place;
+  const password = await passwordFrom(place.storePasswordFile);
+  return orUnusable(place, async () => {
+    if (store === 'embedded') return (await import('@qim/store/embedded')).openEmbeddedArchiveSink(data);
+    const { openRedisArchiveSink, openRedisStore } = await import('@qim/store/redis');
+    // Opening it as a store makes the deployment.
+    await (await openRedisStore(store.href, { ...password, importing: true })).close();
+    return openRedisArchiveSink(store.href, password);
   });
 }
 

@@ -9,15 +9,13 @@ import type {
   VerifyProgress,
   VerifyReport,
 } from '@qim/store/verify';
-import type { CliIo } from '../command.js';
+import { bar, type CliIo } from '../command.js';
 
 export interface FsckReportOptions {
   readonly json: boolean;
   readonly repair: VerifyOptions['repair'];
   readonly io: Pick<CliIo, 'out' | 'err' | 'draw' | 'monotonicNow'>;
 }
-
-const BAR_WIDTH = 24;
 
 export class FsckReport implements VerifyReport {
   readonly #options: FsckReportOptions;
@@ -106,9 +104,4 @@ function placeOf({ tenantId, conversationId, userId, conversationSeq }: Finding)
 
 function progressLine({ pass, done, counts }: VerifyProgress): string {
   return `${Math.floor(done * 100)} % of the ${pass}: ${counts.records} records and entries, ${counts.findings} findings`;
-}
-
-function bar(done: number): string {
-  const full = Math.round(Math.min(1, done) * BAR_WIDTH);
-  return `[${'#'.repeat(full)}${'.'.repeat(BAR_WIDTH - full)}]`;
 }

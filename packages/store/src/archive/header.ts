@@ -1,4 +1,5 @@
 /** The first line of an archive. */
+import { uuidv7 } from 'uuidv7';
 import { ArchiveError } from './errors.js';
 
 /** Raised when a line changes its form or its meaning. */
@@ -12,6 +13,8 @@ export interface ArchiveHeader {
   /** Of the store when the export began (ArchiveSource). */
   readonly pulse: string;
 }
+
+export const newArchiveId = uuidv7;
 
 export function formatHeader({ id, createdAtMs, pulse }: ArchiveHeader): string {
   return `${JSON.stringify({ kind: 'qim-archive', version: ARCHIVE_VERSION, id, createdAtMs, pulse })}\n`;
