@@ -1,99 +1,96 @@
 /**
- * `npm run screenshots`: takes docs/images/chat.png anew, of the real page on a real server with a few people in it.
- * Needs the build, and Chromium at CHROMIUM or /usr/bin/chromium.
+ * `npm run screenshots`: takes docs/images anew, of the real page on a real server with a few people in it.
+ * Needs Chromium at CHROMIUM or /usr/bin/chromium, and fonts for Chinese and emoji (Debian: fonts-noto-cjk,
+ * fonts-noto-color-emoji). Nothing has to be built before.
  */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { EXACT_UNREAD_SCAN_LIMIT } from '@qim/proto';
-import { chromium, type Page } from 'playwright-core';
-import { startDevServer } from './serve/dev-server.js';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { CHINESE, ENGLISH, play, type Scene } from './pictures/scene.js';
+import { buildPage } from './testing/built-page.js';
+import { launchChromium } from './testing/chromium.js';
+import { startRealServer } from './testing/real-server.js';
 
-const PICTURE = fileURLToPath(new URL('../docs/images/chat.png', import.meta.url));
+const IMAGES = fileURLToPath(new URL('../docs/images/', import.meta.url));
+const WIDE = { width: 1120, height: 680 };
+const PHONE = { width: 390, height: 780 };
 
-class Person {
-  readonly #url: string;
-  readonly #token: string;
-  #sent = 0;
-
-  private constructor(url: string, token: string) {
-    this.#url = url;
-    this.#token = token;
-  }
-
-  static async signIn(url: string, user: string): Promise<Person> {
-    const answer = (await post(`${url}/dev/login`, {}, { user })) as { token: string };
-    return new Person(url, answer.token);
-  }
-
-  call(method: string, body: object): Promise<unknown> {
-    return post(`${this.#url}/qim.v1.${method}`, { authorization: `Bearer ${this.#token}` }, body);
-  }
-
-  async say(target: object, text: string): Promise<void> {
-    this.#sent += 1;
-    await this.call('MessageService/SendMessage', {
-      ...target,
-      clientMessageId: `picture-${this.#sent}`,
-      type: 'MESSAGE_TYPE_TEXT',
-      text,
-    });
-  }
-}
-
-async function post(url: string, headers: Record<string, string>, body: object): Promise<unknown> {
-  const init = { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) };
-  const response = await fetch(url, init);
-  if (!response.ok) throw new Error(`${url}: ${await response.text()}`);
-  return response.json();
-}
-
-/** A busy group past the bound of exact counting, a chat with something unread, and the one that the picture shows. */
-async function talk(url: string): Promise<void> {
-  const [alice, bob, carol] = await Promise.all(['alice', 'bob', 'carol'].map((name) => Person.signIn(url, name)));
-  if (alice === undefined || bob === undefined || carol === undefined) throw new Error('three people');
-  const made = (await carol.call('ConversationService/CreateGroup', { title: 'Tea at four', memberIds: ['alice', 'bob'] })) as {
-    conversation: { conversationId: string };
-  };
-  const group = { conversationId: made.conversation.conversationId };
-  for (let n = 0; n < EXACT_UNREAD_SCAN_LIMIT; n += 1) await carol.say(group, 'Milk or lemon?');
-  await bob.say(group, 'Both. Not in one cup.');
-  await carol.say({ toUserId: 'alice' }, 'Did you see the new list?');
-  await carol.say({ toUserId: 'alice' }, 'The badge says 2, and it is 2.');
-  await bob.say({ toUserId: 'alice' }, 'Does the unread count hold after a restart?');
-  await alice.say({ toUserId: 'bob' }, 'It is counted from the records each time, so there is nothing to lose.');
-  await bob.say({ toUserId: 'alice' }, 'And when a record is damaged?');
-  await alice.say({ toUserId: 'bob' }, 'Then the conversation says so. It never shows a quiet zero.');
-}
-
-async function picture(page: Page, url: string): Promise<void> {
+async function enter(browser: Browser, url: string, options: BrowserContextOptions): Promise<Page> {
+  const context = await browser.newContext({ viewport: WIDE, locale: 'en-GB', ...options });
+  const page = await context.newPage();
   await page.goto(url);
-  await page.getByLabel('Your name').fill('alice');
-  await page.getByRole('button', { name: 'Sign in' }).click();
-  const chat = page.getByTestId('conversation').first();
-  await chat.click();
-  await page.getByText('It never shows a quiet zero.').last().waitFor();
-  // What was shown is marked as read, and the badge goes.
-  await chat.getByText('2', { exact: true }).waitFor({ state: 'detached' });
-  await page.screenshot({ path: PICTURE });
+  await page.getByRole('textbox').fill('alice');
+  await page.keyboard.press('Enter');
+  await page.getByTestId('conversation').first().waitFor();
+  // Names come a moment after the list.
+  await page
+    .getByTestId('me')
+    .getByText(/Alice|艾丽/)
+    .waitFor();
+  return page;
 }
 
-const server = await startDevServer();
-const profile = await mkdtemp(join(tmpdir(), 'qim-picture-'));
-const browser = await chromium.launchPersistentContext(profile, {
-  executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-  headless: true,
-  chromiumSandbox: false,
-  viewport: { width: 1040, height: 600 },
-  args: ['--disable-gpu', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
-});
+async function openGroup(page: Page, scene: Scene): Promise<void> {
+  await page.getByTestId('conversation').filter({ hasText: scene.groupTitle }).click();
+  await page.getByTestId('message').filter({ hasText: scene.mention[1] }).waitFor();
+  await page.mouse.move(0, 0);
+}
+
+async function shoot(page: Page, name: string): Promise<void> {
+  await page.screenshot({ path: `${IMAGES}${name}.png` });
+  console.log(`docs/images/${name}.png`);
+}
+
+async function english(browser: Browser, url: string): Promise<void> {
+  const light = await enter(browser, url, { colorScheme: 'light' });
+  await openGroup(light, ENGLISH);
+  await shoot(light, 'chat');
+  await light.getByTestId('message').filter({ hasText: 'two more in my car' }).first().hover();
+  await light.getByRole('button', { name: 'More', exact: true }).click();
+  await shoot(light, 'message-menu');
+  await light.keyboard.press('Escape');
+  await light.getByRole('button', { name: 'About this group' }).click();
+  await light.getByTestId('member').nth(4).waitFor();
+  await shoot(light, 'group');
+  const dark = await enter(browser, url, { colorScheme: 'dark' });
+  await openGroup(dark, ENGLISH);
+  await shoot(dark, 'chat-dark');
+  const phone = await enter(browser, url, { viewport: PHONE, isMobile: true, hasTouch: true, deviceScaleFactor: 2 });
+  await shoot(phone, 'phone-list');
+  await openGroup(phone, ENGLISH);
+  await shoot(phone, 'phone-chat');
+}
+
+async function scene(
+  browser: Browser,
+  played: Scene,
+  take: (browser: Browser, url: string) => Promise<void>,
+  folder: string,
+): Promise<void> {
+  const server = await startRealServer({ pageFolder: folder });
+  const { end } = await play(server.url, played);
+  try {
+    await take(browser, server.url);
+  } finally {
+    end();
+    await server.end();
+  }
+}
+
+const page = await buildPage();
+const browser = await launchChromium();
 try {
-  await talk(server.url);
-  await picture(browser.pages()[0] ?? (await browser.newPage()), server.url);
-  console.log('docs/images/chat.png is new');
+  await scene(browser, ENGLISH, english, page.folder);
+  await scene(
+    browser,
+    CHINESE,
+    async (_, url) => {
+      const chinese = await enter(browser, url, { locale: 'zh-CN' });
+      await openGroup(chinese, CHINESE);
+      await shoot(chinese, 'chat-zh');
+    },
+    page.folder,
+  );
 } finally {
   await browser.close();
-  await server.stop();
-  await rm(profile, { recursive: true, force: true });
+  await page.remove();
 }

@@ -1,10 +1,11 @@
 import tailwindcss from '@tailwindcss/vite';
 import react from '@vitejs/plugin-react';
 import { defaultClientConditions, defineConfig } from 'vite';
+import { emojiData } from './emoji-data.js';
 
 /** Built from the sources of its neighbours: the page needs no other build first. */
 export default defineConfig({
-  plugins: [react(), tailwindcss()],
+  plugins: [react(), tailwindcss(), emojiData()],
   resolve: { conditions: ['@qim/source', ...defaultClientConditions] },
   build: {
     outDir: 'dist',

@@ -2,11 +2,12 @@
  * Every limit, with its unit in the name and its reason beside it. No other file holds a magic number.
  * A limit that an operator may tune says so; the tuned value arrives as an argument and never exceeds what is said here.
  */
+
 export * from './consts-doors.js';
-export * from './consts-people.js';
 export * from './consts-hooks.js';
 export * from './consts-operator.js';
 export * from './consts-page.js';
+export * from './consts-people.js';
 
 /** Ids are small enough for keys (percent-encoded: 192 characters) and for one length byte in the stored form. */
 export const USER_ID_BYTES_MAX = 64;

@@ -1,9 +1,12 @@
+import { QimProvider } from '@qim/client/react';
 import { type ReactElement, useEffect, useState } from 'react';
-import { type Account, storeAccount, storedAccount } from './account.js';
+import { type Account, storeAccount, storedAccount } from './account/account.js';
+import { type Session, sessionOf } from './account/session.js';
+import { SignInPage } from './account/sign-in-page.js';
 import { ChatPage } from './chat-page.js';
-import { ClientContext } from './client-context.js';
-import { type Session, sessionOf } from './session.js';
-import { SignInPage } from './sign-in-page.js';
+import { DraftsContext } from './compose/use-drafts.js';
+import { MeContext } from './shared/me.js';
+import { Teller } from './shared/tell.js';
 
 function resumed(): Session | null {
   const account = storedAccount();
@@ -21,17 +24,24 @@ export function App(): ReactElement {
   }
 
   function leave(): void {
-    session?.client.close();
+    void session?.client.logout();
+    session?.drafts.clear();
     storeAccount(null);
     location.hash = '';
     setSession(null);
   }
 
   if (session === null) return <SignInPage onSignIn={enter} />;
-  const { client, account } = session;
+  const { client, account, drafts } = session;
   return (
-    <ClientContext key={account.device} value={{ client, userId: account.user }}>
-      <ChatPage onSignOut={leave} />
-    </ClientContext>
+    <QimProvider key={account.device} client={client}>
+      <MeContext value={account.user}>
+        <DraftsContext value={drafts}>
+          <Teller>
+            <ChatPage onSignOut={leave} />
+          </Teller>
+        </DraftsContext>
+      </MeContext>
+    </QimProvider>
   );
 }

@@ -1,39 +1,29 @@
-import { type ReactElement, useEffect, useState } from 'react';
-import { useClient, useObservable } from './client-context.js';
-import { errorText } from './texts.js';
+import { useConnection, useQim } from '@qim/client/react';
+import { CloudOff } from 'lucide-react';
+import type { ReactElement } from 'react';
+import { useLasting } from './shared/clock.js';
+import { useErrorText, useSay } from './shared/use-speech.js';
 
 /** Shorter troubles are not worth a word. */
 const CALM_MS = 1_500;
 
 /** One calm line while there is no connection; nothing while there is. */
 export function ConnectionLine({ onSignOut }: { readonly onSignOut: () => void }): ReactElement {
-  const { client } = useClient();
-  const state = useObservable(client.connection);
-  const isAway = state.status === 'connecting' || state.status === 'waiting';
-  const [isLong, setIsLong] = useState(false);
-  useEffect(() => {
-    if (!isAway) return;
-    const timer = setTimeout(() => setIsLong(true), CALM_MS);
-    return () => {
-      clearTimeout(timer);
-      setIsLong(false);
-    };
-  }, [isAway]);
+  const say = useSay();
+  const errorText = useErrorText();
+  const client = useQim();
+  const state = useConnection();
+  const isLong = useLasting(state.status === 'connecting' || state.status === 'waiting', CALM_MS);
   const isStopped = state.status === 'stopped';
   return (
-    <div role="status" aria-label="Connection">
-      {(isStopped || (isAway && isLong)) && (
-        <div className="flex items-center justify-between gap-3 border-b border-line bg-warn-soft px-4 py-1.5 text-sm text-warn">
-          <span>{isStopped ? `Signed out. ${errorText(state.error)}` : 'No connection. Trying again…'}</span>
-          {isStopped ? (
-            <button type="button" className="font-medium underline" onClick={onSignOut}>
-              Sign in again
-            </button>
-          ) : (
-            <button type="button" className="font-medium underline" onClick={() => client.retryNow()}>
-              Try now
-            </button>
-          )}
+    <div role="status" aria-label={say('connection.label')}>
+      {(isStopped || isLong) && (
+        <div className="flex items-center justify-center gap-3 bg-warn-soft px-4 py-1.5 text-sm text-warn">
+          <CloudOff aria-hidden="true" className="size-4 shrink-0" />
+          <span>{isStopped ? say('connection.stopped', { why: errorText(state.error) }) : say('connection.waiting')}</span>
+          <button type="button" className="shrink-0 font-medium underline" onClick={() => (isStopped ? onSignOut() : client.retryNow())}>
+            {say(isStopped ? 'connection.signIn' : 'connection.now')}
+          </button>
         </div>
       )}
     </div>

@@ -1,6 +1,7 @@
 import { type Control, type Conversation, type Preview, QimClientError } from '@qim/client';
 import { describe, expect, test } from 'vitest';
-import { contentText, controlText, damageText, errorText, peopleText, previewText, titleOf } from '../src/texts.js';
+import { contentText, controlText, damageText, errorText, peopleText, previewText, titleOf } from '../src/shared/texts.js';
+import { chinese, english, hasSentence, speech } from './support/speech.js';
 
 function conversation(change: Partial<Conversation>): Conversation {
   return {
@@ -13,6 +14,9 @@ function conversation(change: Partial<Conversation>): Conversation {
     ...change,
   } as Conversation;
 }
+
+const toBob = { ...speech(), userId: 'bob', nameOf: (id: string) => id };
+const toX = { ...toBob, userId: 'x' };
 
 function preview(change: Partial<Preview>): Preview {
   const common = {
@@ -37,28 +41,28 @@ describe('a control message', () => {
     [{ kind: 'removed', userIds: ['carol'] }, 'alice removed carol'],
     [{ kind: 'title', title: 'Coffee' }, 'alice named the group “Coffee”'],
     [{ kind: 'role', userIds: ['carol'], role: 'admin' }, 'alice made carol admin'],
-    [{ kind: 'settings', settings: { historyVisibility: 'all', onlyAdminsPost: true } }, 'alice changed the settings'],
+    [{ kind: 'settings', settings: { historyVisibility: 'all', onlyAdminsPost: true, readReceipts: false } }, 'alice changed the settings'],
     [{ kind: 'app', appType: 'call ended', appData: new Uint8Array() }, 'alice: call ended'],
     [{ kind: 'unknown', number: 55 }, 'alice did something that this page does not know'],
   ])('reads as a sentence: %j', (control, sentence) => {
-    expect(controlText(control, 'alice', 'bob')).toBe(sentence);
+    expect(controlText(control, 'alice', toBob)).toBe(sentence);
   });
 
   test('of oneself says You', () => {
-    expect(controlText({ kind: 'left', userIds: ['bob'] }, 'bob', 'bob')).toBe('You left');
+    expect(controlText({ kind: 'left', userIds: ['bob'] }, 'bob', toBob)).toBe('You left');
   });
 });
 
 test('people are named, and many are counted', () => {
-  expect(peopleText([], 'x')).toBe('nobody');
-  expect(peopleText(['a', 'b', 'c'], 'x')).toBe('a, b and c');
-  expect(peopleText(['a', 'b', 'c', 'd'], 'x')).toBe('a, b and 2 others');
+  expect(peopleText([], toX)).toBe('nobody');
+  expect(peopleText(['a', 'b', 'c'], toX)).toBe('a, b and c');
+  expect(peopleText(['a', 'b', 'c', 'd'], toX)).toBe('a, b and 2 others');
 });
 
 test('a direct conversation has the name of the other one, or is one’s own notes', () => {
-  expect(titleOf(conversation({ kind: 'direct', peerUserId: 'carol' }), 'bob')).toBe('carol');
-  expect(titleOf(conversation({ kind: 'direct', peerUserId: 'bob' }), 'bob')).toBe('Notes to self');
-  expect(titleOf(conversation({ title: '' }), 'bob')).toBe('Untitled group');
+  expect(titleOf(conversation({ kind: 'direct', peerUserId: 'carol' }), toBob)).toBe('carol');
+  expect(titleOf(conversation({ kind: 'direct', peerUserId: 'bob' }), toBob)).toBe('Notes to self');
+  expect(titleOf(conversation({ title: '' }), toBob)).toBe('Untitled group');
 });
 
 describe('the line of the list', () => {
@@ -75,26 +79,33 @@ describe('the line of the list', () => {
     ['that is damaged says so', { previewDamaged: damage }, 'The newest message is damaged'],
     ['of a damaged conversation says so', { damaged: damage }, 'Stored data is damaged'],
   ])('%s', (_, change, text) => {
-    expect(previewText(conversation(change), 'bob').text).toBe(text);
+    expect(previewText(conversation(change), toBob).text).toBe(text);
   });
 });
 
 test('damage is explained with its place, when it has one', () => {
   const damage = { reason: 'CORRUPT_RECORD', conversationSeq: 3, what: 'recordMissing' };
-  expect(damageText(damage)).toBe(
+  expect(damageText(damage, english)).toBe(
     'Part of this conversation is damaged on the server (recordMissing at message 3). How much is unread cannot be known.',
   );
-  expect(damageText({ ...damage, conversationSeq: 0 })).toContain('(recordMissing)');
-  expect(damageText({ ...damage, reason: 'UNSUPPORTED_VERSION' })).toContain('was written by a newer version of the server');
+  expect(damageText({ ...damage, conversationSeq: 0 }, english)).toContain('(recordMissing)');
+  expect(damageText({ ...damage, reason: 'UNSUPPORTED_VERSION' }, english)).toContain('was written by a newer version of the server');
 });
 
 test('an error is a sentence, also one that nobody foresaw', () => {
   const error = (reason: string): QimClientError => new QimClientError({ code: 'x', reason, message: 'title must be at most 256 bytes' });
-  expect(errorText(error('NOT_MEMBER'))).toBe('You are not a member of this conversation.');
-  expect(errorText(error('INVALID_ARGUMENT'))).toBe('Title must be at most 256 bytes.');
-  expect(errorText(new Error('bug'))).toBe('Something went wrong.');
+  expect(errorText(error('NOT_MEMBER'), english, hasSentence)).toBe('You are not a member of this conversation.');
+  expect(errorText(error('INVALID_ARGUMENT'), english, hasSentence)).toBe('Title must be at most 256 bytes.');
+  expect(errorText(new Error('bug'), english, hasSentence)).toBe('Something went wrong.');
 });
 
 test('content that is no text shows its type and size', () => {
-  expect(contentText({ kind: 'data', contentType: 'image/png', data: new Uint8Array(3) })).toBe('[image/png, 3 bytes]');
+  expect(contentText({ kind: 'data', contentType: 'image/png', data: new Uint8Array(3) }, english)).toBe('[image/png, 3 bytes]');
+});
+
+test('people are called by the names in their profiles, and in Chinese as well', () => {
+  const left: Control = { kind: 'removed', userIds: ['bob', 'alice'] };
+  expect(controlText(left, 'carol', speech())).toBe('carol removed Bob B. and you');
+  expect(controlText(left, 'bob', speech(chinese))).toBe('Bob B.移除了Bob B.和你');
+  expect(controlText({ kind: 'left', userIds: [] }, 'qim system', speech())).toBe('System left');
 });

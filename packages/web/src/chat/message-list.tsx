@@ -1,0 +1,145 @@
+import type { Conversation, ConversationSnapshot, Message } from '@qim/client';
+import type { ShownConversation } from '@qim/client/react';
+import { type ReactElement, useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { Virtuoso, type VirtuosoHandle } from 'react-virtuoso';
+import { later } from '../shared/clock.js';
+import { useMe } from '../shared/me.js';
+import { useSay } from '../shared/use-speech.js';
+import { type Item, itemsOf, keyOf, placeAfter } from './items.js';
+import { JumpButtons } from './jump-buttons.js';
+import { type ListContext, ListItem } from './list-item.js';
+import { LIST_PARTS } from './list-parts.js';
+import { onRowKey } from './row-keys.js';
+import { useActive } from './use-active.js';
+import { useFirstIndex } from './use-first-index.js';
+import { useOlder } from './use-older.js';
+import { useReadMarks, WatchContext } from './use-read-marks.js';
+import { useSeek } from './use-seek.js';
+import { MANY_AT_ONCE, useUnreadLine } from './use-unread-line.js';
+
+const FLASH_MS = 1_600;
+/** Nearer to the end than this is at the end. */
+const AT_END_PX = 80;
+
+export interface MessageListProps {
+  readonly open: ShownConversation;
+  readonly entry: Conversation | undefined;
+  /** The sequence of a message to show; a new object each time it is asked for. */
+  readonly sought: { readonly conversationSeq: number } | null;
+}
+
+/** Give it a non-empty conversation. Loads what is older as one scrolls up; nothing that is looked at moves. */
+export function MessageList({ open, entry, sought }: MessageListProps): ReactElement {
+  const say = useSay();
+  const userId = useMe();
+  const { messages, outgoing, hasOlder, loadOlder, markRead } = open;
+  const items = useMemo(() => itemsOf({ messages, outgoing }), [messages, outgoing]);
+  const { firstIndex, generation } = useFirstIndex(messages);
+  const line = useUnreadLine(entry, messages, hasOlder, userId);
+  const [scroller, setScroller] = useState<HTMLElement | null>(null);
+  const watch = useReadMarks(scroller, markRead);
+  const older = useOlder(loadOlder, hasOlder);
+  const virtuoso = useRef<VirtuosoHandle>(null);
+  const [isAtEnd, setIsAtEnd] = useState(true);
+  const active = useActive();
+  const { flashId, show } = useShow(virtuoso, messages);
+  const { busy, seek } = useSeek({ messages, hasOlder, loadOlder, show });
+  useEffect(() => {
+    if (sought !== null) seek(sought.conversationSeq - 1);
+  }, [sought, seek]);
+  useOwnInView(virtuoso, outgoing);
+  const follow = useFollow(items.length);
+  const context = useListContext({ items, firstIndex, messages, line: line.place, entry, flashId, ...active, older, hasOlder });
+  return (
+    <WatchContext value={watch}>
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: the keys are those of the rows in it */}
+      <div className="relative min-h-0 flex-1" onKeyDown={onRowKey}>
+        <Virtuoso<Item, ListContext>
+          key={generation}
+          ref={virtuoso}
+          scrollerRef={(element) => setScroller(element instanceof HTMLElement ? element : null)}
+          aria-label={say('message.list')}
+          data={items}
+          context={context}
+          firstItemIndex={firstIndex}
+          initialTopMostItemIndex={line.place > 0 ? { index: line.place, align: 'start', offset: -80 } : { index: 'LAST', align: 'end' }}
+          alignToBottom
+          followOutput={follow}
+          atBottomThreshold={AT_END_PX}
+          atBottomStateChange={setIsAtEnd}
+          startReached={older.reached}
+          increaseViewportBy={{ top: 600, bottom: 300 }}
+          computeItemKey={(_, item) => keyOf(item, userId)}
+          itemContent={(index, item, given) => <ListItem index={index} item={item} context={given} />}
+          components={LIST_PARTS}
+          className="h-full -outline-offset-2"
+        />
+        <JumpButtons
+          entry={entry}
+          isAtEnd={isAtEnd}
+          unreadAbove={isUnreadAbove(line, messages)}
+          busy={busy}
+          onFirstUnread={() => seek(line.afterSeq ?? 0)}
+          onLatest={() => virtuoso.current?.scrollToIndex({ index: 'LAST', align: 'end' })}
+        />
+      </div>
+    </WatchContext>
+  );
+}
+
+function isUnreadAbove(
+  { place, afterSeq }: { place: number; afterSeq: number | undefined },
+  messages: readonly Message[],
+): number | undefined {
+  if (afterSeq === undefined) return undefined;
+  return place === -1 ? 0 : messages[place]?.conversationSeq;
+}
+
+/** Scrolls to a place, and lets the message there shine for a moment. */
+function useShow(virtuoso: { readonly current: VirtuosoHandle | null }, messages: readonly Message[]) {
+  const [flashId, setFlashId] = useState<string>();
+  useEffect(() => (flashId === undefined ? undefined : later(FLASH_MS, () => setFlashId(undefined))), [flashId]);
+  const show = useCallback(
+    (place: number) => {
+      virtuoso.current?.scrollToIndex({ index: place, align: 'start', offset: -80 });
+      setFlashId(messages[place]?.messageId);
+    },
+    [virtuoso, messages],
+  );
+  return { flashId, show };
+}
+
+/** One's own new message always comes into view. */
+function useOwnInView(virtuoso: { readonly current: VirtuosoHandle | null }, outgoing: ConversationSnapshot['outgoing']): void {
+  const newest = outgoing.at(-1)?.clientMessageId;
+  useEffect(() => {
+    if (newest !== undefined) virtuoso.current?.scrollToIndex({ index: 'LAST', align: 'end' });
+  }, [newest, virtuoso]);
+}
+
+/** At the end one stays there, unless much comes at once. */
+function useFollow(count: number): (isAtEnd: boolean) => 'auto' | false {
+  const seen = useRef(count);
+  const added = count - seen.current;
+  useEffect(() => {
+    seen.current = count;
+  }, [count]);
+  return (isAtEnd) => (isAtEnd && added <= MANY_AT_ONCE ? 'auto' : false);
+}
+
+type ContextInput = Omit<ListContext, 'bySeq' | 'isGroup' | 'isAdmin'> & {
+  readonly messages: readonly Message[];
+  readonly entry: Conversation | undefined;
+};
+
+function useListContext({ messages, entry, ...rest }: ContextInput): ListContext {
+  const bySeq = useCallback(
+    (conversationSeq: number) => {
+      const found = messages[placeAfter(messages, conversationSeq - 1)];
+      return found?.conversationSeq === conversationSeq ? found : undefined;
+    },
+    [messages],
+  );
+  const isGroup = entry?.kind === 'group';
+  return { ...rest, bySeq, isGroup, isAdmin: isGroup && (entry?.role === 'admin' || entry?.role === 'owner') };
+}

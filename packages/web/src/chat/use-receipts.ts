@@ -1,0 +1,11 @@
+import { createContext, useContext, useSyncExternalStore } from 'react';
+import type { ReadBy, Receipts } from './receipts.js';
+
+export const ReceiptsContext = createContext<Receipts | null>(null);
+
+/** @throws Error outside a ReceiptsContext */
+export function useReadBy(conversationId: string): ReadBy {
+  const receipts = useContext(ReceiptsContext);
+  if (receipts === null) throw new Error('useReadBy needs a ReceiptsContext around it');
+  return useSyncExternalStore(receipts.subscribe, () => receipts.of(conversationId));
+}

@@ -1,0 +1,65 @@
+/**
+ * Where what is unread begins: set when the conversation is opened, and anew when much comes at once or comes unseen after all
+ * was read. It stays while one reads on, so that one finds it again.
+ */
+import type { Conversation, Message } from '@qim/client';
+import { useMemo, useState } from 'react';
+import { firstUnreadPlace } from './items.js';
+
+/** More than this at once are not scrolled past: that would mark them as read. */
+export const MANY_AT_ONCE = 20;
+
+export interface UnreadLine {
+  /** The place among the messages held; -1: there is none, or it is before what is held. */
+  readonly place: number;
+  /** The sequence after which it lies; undefined: nothing is unread, or it is not known. */
+  readonly afterSeq: number | undefined;
+}
+
+interface Held {
+  readonly afterSeq: number | undefined;
+  /** Of the entry, once it was there. */
+  readonly known: boolean;
+  readonly lastSeq: number;
+  readonly count: number;
+}
+
+const NOTHING: Held = { afterSeq: undefined, known: false, lastSeq: 0, count: 0 };
+
+export function useUnreadLine(
+  entry: Conversation | undefined,
+  messages: readonly Message[],
+  hasOlder: boolean,
+  userId: string,
+): UnreadLine {
+  const [held, setHeld] = useState(NOTHING);
+  const next = advance(held, entry, messages);
+  if (next !== held) setHeld(next);
+  const { afterSeq } = next;
+  return useMemo(() => {
+    const first = messages[0]?.conversationSeq ?? 0;
+    if (afterSeq === undefined || (hasOlder && first > afterSeq)) return { place: -1, afterSeq };
+    return { place: firstUnreadPlace(messages, afterSeq, userId), afterSeq };
+  }, [afterSeq, messages, hasOlder, userId]);
+}
+
+function advance(held: Held, entry: Conversation | undefined, messages: readonly Message[]): Held {
+  let { afterSeq, known } = held;
+  if (!known && entry !== undefined && entry.damaged === undefined) {
+    known = true;
+    if (entry.unreadCount > 0) afterSeq = entry.readConversationSeq;
+  }
+  const lastSeq = messages.at(-1)?.conversationSeq ?? 0;
+  const hasGrown = held.lastSeq > 0 && lastSeq > held.lastSeq;
+  if (hasGrown) {
+    const isMany = messages.length - held.count > MANY_AT_ONCE;
+    if (isMany || (document.visibilityState === 'hidden' && !isUnread(entry, held.lastSeq))) afterSeq = held.lastSeq;
+  }
+  const isSame = afterSeq === held.afterSeq && known === held.known && lastSeq === held.lastSeq && messages.length === held.count;
+  return isSame ? held : { afterSeq, known, lastSeq, count: messages.length };
+}
+
+/** Whether something before this was unread already: then its line stands. */
+function isUnread(entry: Conversation | undefined, lastSeq: number): boolean {
+  return entry !== undefined && entry.damaged === undefined && entry.readConversationSeq < lastSeq;
+}
