@@ -107,6 +107,9 @@ function contradictions(config: Partial<Config>): string[] {
   if ((config.tlsCertFile === undefined) !== (config.tlsKeyFile === undefined)) {
     problems.push('--tls-cert-file and --tls-key-file go together');
   }
+  if ((config.webhookUrl ?? config.beforeSendUrl) !== undefined && config.webhookSecretFile === undefined) {
+    problems.push('--webhook-url and --before-send-url need --webhook-secret-file: a receiver must be able to tell who calls');
+  }
   if (store === 'embedded' && config.storePasswordFile !== undefined) {
     problems.push('--store-password-file goes with a Redis: the embedded store has no password');
   }

@@ -3,6 +3,7 @@
  * (methods of the schema, error codes, close codes, damage reasons), so that no caller can make new series.
  */
 import type { CorruptReason, ErrorCode, MethodName } from '@qim/proto';
+import type { HookAnswer, HookKind } from '@qim/push';
 import type { Outbox, OutboxKind } from '@qim/store';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { RetentionObserver } from './retention/sweep.js';
@@ -26,6 +27,9 @@ export interface Metrics extends RetentionObserver {
   eventMalformed(): void;
   eventsInterrupted(): void;
   announcementLost(): void;
+  hookTold(kind: HookKind, outcome: HookAnswer['outcome']): void;
+  hookDead(): void;
+  beforeSendAsked(outcome: 'allowed' | 'denied' | 'failed'): void;
   /** The exposition; the outbox is asked now. An outbox that does not answer leaves its three gauges out. */
   expose(outbox: Pick<Outbox, 'backlog'>): Promise<{ readonly contentType: string; readonly text: string }>;
 }
@@ -105,6 +109,7 @@ export function createMetrics(): Metrics {
     leaseLost: () => leasesLost.inc(),
     ...sharingCounters(counter, gauge),
     ...retentionCounters(counter),
+    ...webhookCounters(counter),
     expose: async (outbox) => {
       await showBacklog(backlog, outbox);
       return { contentType: registry.contentType, text: await registry.metrics() };
@@ -135,6 +140,17 @@ function retentionCounters(counter: (name: string, help: string) => Counter): Re
     retentionRemoved: (records) => removed.inc(records),
     retentionFailed: () => failed.inc(),
     retentionSwept: () => swept.inc(),
+  };
+}
+
+function webhookCounters(counter: (name: string, help: string, labels: string[]) => Counter) {
+  const told = counter('qim_webhook_calls_total', 'Calls to the webhook, by event and what became of them', ['event', 'outcome']);
+  const dead = counter('qim_webhook_dead_letters_total', 'Events that the webhook did not take and was given up on', []);
+  const asked = counter('qim_before_send_total', 'Messages that the before-send webhook was asked about, by its answer', ['outcome']);
+  return {
+    hookTold: (event: HookKind, outcome: HookAnswer['outcome']) => told.inc({ event, outcome }),
+    hookDead: () => dead.inc(),
+    beforeSendAsked: (outcome: 'allowed' | 'denied' | 'failed') => asked.inc({ outcome }),
   };
 }
 

@@ -44,9 +44,10 @@ async function start(config: Config, io: ServerIo, log: Log, lifecycle: Lifecycl
   const secrets = await secretsOf(config, io);
   const tls = await readTls(config);
   const policies = await readRetention(config);
+  const webhookSecrets = config.webhookSecretFile === undefined ? undefined : await readSecrets(config.webhookSecretFile);
   const metrics = createMetrics();
   const store = await openDurably(config, io, metrics, lifecycle);
-  const { push, gateway } = wire({ config, io, log, metrics, store, secrets, tls, stopping: () => lifecycle.stopping });
+  const { push, gateway } = wire({ config, io, log, metrics, store, secrets, webhookSecrets, tls, stopping: () => lifecycle.stopping });
 
   if (config.roles.includes('push')) {
     lifecycle.started('push', RELEASE_DEADLINE_MS, () => push.stop());

@@ -2,10 +2,14 @@
  * Every setting of the server, in one table. Flags, `QIM_` variables, help, defaults and docs/configuration.md come from
  * it and from nothing else; names of flags and variables are derived from the keys.
  */
+
 import { trustOf } from '@qim/gateway';
 import {
   ACK_REPLICAS_MAX,
   ACK_REPLICAS_WAIT_MS,
+  BEFORE_SEND_TIMEOUT_MS_DEFAULT,
+  BEFORE_SEND_TIMEOUT_MS_MAX,
+  BEFORE_SEND_TIMEOUT_MS_MIN,
   CONNECTIONS_PER_ADDRESS_MAX,
   CONNECTIONS_PER_ANYBODY_MAX,
   CONNECTIONS_PER_USER_MAX,
@@ -13,6 +17,9 @@ import {
   DRAIN_DEADLINE_MS_MAX,
   HELLO_TIMEOUT_MS,
   HELLO_TIMEOUT_MS_MIN,
+  HOOK_GIVE_UP_MS_DEFAULT,
+  HOOK_GIVE_UP_MS_MAX,
+  HOOK_GIVE_UP_MS_MIN,
   OUTBOX_LEASE_MS,
   OUTBOX_LEASE_MS_MIN,
   PING_INTERVAL_MS,
@@ -65,6 +72,14 @@ function parseJwksUrl(given: string): URL | undefined {
   const url = new URL(given);
   return url.protocol === 'https:' || url.protocol === 'http:' ? url : undefined;
 }
+
+/** Where a webhook is: what a user has no part in. A name and a password in it would stand in no call. */
+function parseWebhookUrl(given: string): URL | undefined {
+  const url = parseJwksUrl(given);
+  return url === undefined || url.username !== '' || url.password !== '' ? undefined : url;
+}
+
+const WEBHOOK_URL = { value: 'URL', allowed: 'an http or https URL without a user in it', parse: parseWebhookUrl, secret: true } as const;
 
 function parseOrigins(given: string): readonly string[] | undefined {
   const origins = given.split(',');
@@ -234,6 +249,41 @@ export const SETTINGS = {
     ...text('FILE', 'the path of a file'),
     fallback: undefined,
     doc: 'JSON with rules of retention for all, for tenants and for single conversations; its form is in docs/operations.md.',
+  }),
+  webhookUrl: unset({
+    ...WEBHOOK_URL,
+    fallback: undefined,
+    doc: 'Where the process with the role push tells of messages that were sent, and whom to notify, by signed POSTs (docs/webhooks.md).',
+  }),
+  webhookEvents: set({
+    ...someOf('afterSend', 'offlinePush'),
+    fallback: 'afterSend,offlinePush',
+    doc: 'What --webhook-url is told. afterSend: every message and every change of one; offlinePush: members who have no device connected, with their badges.',
+  }),
+  webhookGiveUp: set({
+    ...duration(HOOK_GIVE_UP_MS_MIN, HOOK_GIVE_UP_MS_MAX),
+    fallback: durationText(HOOK_GIVE_UP_MS_DEFAULT),
+    doc: 'How old an event may become that --webhook-url does not take; then it is a dead letter, which qim webhooks lists.',
+  }),
+  beforeSendUrl: unset({
+    ...WEBHOOK_URL,
+    fallback: undefined,
+    doc: 'Asked by a signed POST before what a user says is committed: 200 with {"allow": true} or {"allow": false} (docs/webhooks.md).',
+  }),
+  beforeSendTimeout: set({
+    ...duration(BEFORE_SEND_TIMEOUT_MS_MIN, BEFORE_SEND_TIMEOUT_MS_MAX),
+    fallback: durationText(BEFORE_SEND_TIMEOUT_MS_DEFAULT),
+    doc: 'How long a sender waits for the answer of --before-send-url.',
+  }),
+  beforeSendFailure: set({
+    ...oneOf('closed', 'open'),
+    fallback: 'closed',
+    doc: 'What becomes of a message when --before-send-url gives no clear answer in time. closed: the call fails with STORE_UNAVAILABLE and may be tried again; open: it is sent.',
+  }),
+  webhookSecretFile: unset({
+    ...text('FILE', 'the path of a file'),
+    fallback: undefined,
+    doc: 'File with the secret that signs webhooks, at least 32 bytes; a second line may hold another one, and calls are then signed by both.',
   }),
   pushLease: set({
     ...duration(OUTBOX_LEASE_MS_MIN, OUTBOX_LEASE_MS),

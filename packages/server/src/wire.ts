@@ -15,6 +15,7 @@ import type { Secrets } from './secrets.js';
 import { sendLimitsOf } from './send-rates.js';
 import type { Config } from './settings.js';
 import type { TlsFiles } from './tls.js';
+import { beforeSendOf, hooksOf } from './webhooks/webhooks.js';
 
 export interface Parts {
   readonly config: Config;
@@ -24,6 +25,8 @@ export interface Parts {
   readonly store: Store;
   /** Undefined: tokens are checked by a JWKS. */
   readonly secrets: Secrets | undefined;
+  /** Undefined: there are no webhooks. */
+  readonly webhookSecrets: Secrets | undefined;
   /** Undefined: HTTP. */
   readonly tls: TlsFiles | undefined;
   /** True from the moment a stop begins. */
@@ -31,7 +34,7 @@ export interface Parts {
 }
 
 export function wire(parts: Parts): { readonly push: Push; readonly gateway: Gateway } {
-  const push = wirePush(parts);
+  const push = wirePush(parts, (caller) => session.getTotals(caller));
   const announceRead: AnnounceRead = (...mark) => push.announceRead(...mark);
   const writer = wireWriter(parts, announceRead);
   const session = startSession(parts.store, {
@@ -45,13 +48,14 @@ export function wire(parts: Parts): { readonly push: Push; readonly gateway: Gat
   return { push, gateway: wireGateway(parts, writer, session, push) };
 }
 
-function wirePush({ config, io, log, metrics, store }: Parts): Push {
+function wirePush({ config, io, log, metrics, store, webhookSecrets: secrets }: Parts, getTotals: Session['getTotals']): Push {
   return createPush({
     messages: store.messages,
     directory: store.directory,
     users: store.users,
     outbox: store.outbox,
     bus: store.bus,
+    hooks: hooksOf({ config, secrets, now: io.now }, store.hooks, getTotals),
     now: io.now,
     monotonicNow: io.monotonicNow,
     sleep: io.sleep,
@@ -62,7 +66,7 @@ function wirePush({ config, io, log, metrics, store }: Parts): Push {
   });
 }
 
-function wireWriter({ config, io, log, metrics, store }: Parts, announceRead: AnnounceRead): Writer {
+function wireWriter({ config, io, log, metrics, store, webhookSecrets: secrets }: Parts, announceRead: AnnounceRead): Writer {
   return createWriter({
     messages: countingCommits(store.messages, metrics),
     directory: store.directory,
@@ -72,6 +76,7 @@ function wireWriter({ config, io, log, metrics, store }: Parts, announceRead: An
     newId: uuidv7,
     announceRead,
     recallWindowMs: config.recallWindow,
+    beforeSend: beforeSendOf({ config, secrets, now: io.now }, (outcome) => metrics.beforeSendAsked(outcome)),
     observer: { afterCommitFailed: (error) => log.warn({ err: error }, 'a list entry was not written before the answer') },
   });
 }

@@ -205,6 +205,25 @@ describe('each setting is taken at its bounds and refused past them', () => {
       ],
       bad: ['24h1m', '86400001ms', '2d', '5', '-1s', '1.5h'],
     },
+    webhookUrl: { good: [['https://h/k', new URL('https://h/k')]], bad: ['', 'h', 'file:///k', 'https://user:word@h/k'] },
+    beforeSendUrl: { good: [['http://127.0.0.1:1/', new URL('http://127.0.0.1:1/')]], bad: ['', 'ftp://h', 'https://user@h/'] },
+    webhookEvents: { good: [['offlinePush', ['offlinePush']]], bad: ['', 'beforeSend', 'afterSend,afterSend'] },
+    webhookGiveUp: {
+      good: [
+        ['1s', 1_000],
+        ['7d', 604_800_000],
+      ],
+      bad: ['999ms', '604800001ms'],
+    },
+    beforeSendTimeout: {
+      good: [
+        ['50ms', 50],
+        ['5s', 5_000],
+      ],
+      bad: ['49ms', '5001ms'],
+    },
+    beforeSendFailure: { good: [['open', 'open']], bad: ['', 'ajar'] },
+    webhookSecretFile: { good: [['/f', '/f']], bad: [''] },
     pushLease: {
       good: [
         ['3s', 3_000],
@@ -306,6 +325,8 @@ describe('settings that contradict each other are refused', () => {
     ['an audience without a JWKS', { dev: 'true', jwksAudience: 'x' }, '--jwks-url'],
     ['a password file for the embedded store', { dev: 'true', storePasswordFile: 'f' }, 'goes with a Redis'],
     ['replicas of the embedded store', { dev: 'true', ackReplicas: '1' }, 'goes with a Redis'],
+    ['a webhook without a secret', { dev: 'true', webhookUrl: 'https://h' }, '--webhook-secret-file'],
+    ['a question without a secret', { dev: 'true', beforeSendUrl: 'https://h' }, '--webhook-secret-file'],
     ['an embedded gateway without push', { dev: 'true', roles: 'gateway' }, 'needs push'],
   ];
   for (const [name, given, words] of refused) {
