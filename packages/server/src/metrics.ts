@@ -14,7 +14,8 @@ export interface Metrics extends RetentionObserver {
   callEnded(method: MethodName, outcome: 'ok' | ErrorCode, seconds: number): void;
   eventSent(): void;
   slowConsumer(): void;
-  committed(): void;
+  /** `seconds`: until it was as durable as the store makes it. */
+  committed(seconds: number): void;
   damage(reason: CorruptReason): void;
   redo(): void;
   roundTrip(): void;
@@ -62,6 +63,12 @@ export function createMetrics(): Metrics {
     registers,
   });
   const commits = counter('qim_commits_total', 'Messages committed; duplicates are not among them');
+  const commitSeconds = new Histogram({
+    name: 'qim_commit_seconds',
+    help: 'Time that the store took to commit a message, until it was durable by its own setting',
+    buckets: CALL_SECONDS,
+    registers,
+  });
   const damage = counter('qim_damage_total', 'Damage met in stored data, by reason; any is a reason to look', ['reason']);
   const redo = counter('qim_redo_total', 'Conversations read once more before they were called broken, or for another floor');
   const takeOvers = counter('qim_store_take_overs_total', 'Partitions whose writes another server takes now, by what became of the epoch', [
@@ -95,7 +102,10 @@ export function createMetrics(): Metrics {
     callEnded: (method, outcome, seconds) => calls.observe({ method, outcome }, seconds),
     eventSent: () => deliveries.inc(),
     slowConsumer: () => slow.inc(),
-    committed: () => commits.inc(),
+    committed: (seconds) => {
+      commits.inc();
+      commitSeconds.observe(seconds);
+    },
     damage: (reason) => damage.inc({ reason }),
     redo: () => redo.inc(),
     roundTrip: () => roundTrips.inc(),

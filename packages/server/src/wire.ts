@@ -68,7 +68,7 @@ function wirePush({ config, io, log, metrics, store, webhookSecrets: secrets }: 
 
 function wireWriter({ config, io, log, metrics, store, webhookSecrets: secrets }: Parts, announceRead: AnnounceRead): Writer {
   return createWriter({
-    messages: countingCommits(store.messages, metrics),
+    messages: countingCommits(store.messages, metrics, io.monotonicNow),
     directory: store.directory,
     users: store.users,
     directMessages: directMessagesOf(config.directMessages),
@@ -143,11 +143,12 @@ function wireTokens(
 }
 
 /** What the writer needs of the store; the metric learns of each message that was written by it, and of no duplicate. */
-function countingCommits(messages: MessageStore, metrics: Metrics): WriterDeps['messages'] {
+function countingCommits(messages: MessageStore, metrics: Metrics, monotonicNow: () => number): WriterDeps['messages'] {
   return {
     async commit(request) {
+      const startedAt = monotonicNow();
       const outcome = await messages.commit(request);
-      if (!outcome.duplicate) metrics.committed();
+      if (!outcome.duplicate) metrics.committed((monotonicNow() - startedAt) / 1_000);
       return outcome;
     },
     amend: (request) => messages.amend(request),

@@ -19,8 +19,9 @@ test('each thing that is told is counted under its name', async () => {
   metrics.damage('recordMissing');
   metrics.entryDelivered('committed', 30);
   metrics.entryDelivered('amended', undefined);
-  const { committed, redo, roundTrip, eventSent, slowConsumer, entrySetAside, deliveryDeferred, leaseLost } = metrics;
-  for (const count of [committed, redo, roundTrip, eventSent, slowConsumer, entrySetAside, deliveryDeferred, leaseLost]) count();
+  metrics.committed(0.003);
+  const { redo, roundTrip, eventSent, slowConsumer, entrySetAside, deliveryDeferred, leaseLost } = metrics;
+  for (const count of [redo, roundTrip, eventSent, slowConsumer, entrySetAside, deliveryDeferred, leaseLost]) count();
   metrics.retentionRemoved(40);
   metrics.retentionRemoved(2);
   for (const count of [metrics.retentionFailed, metrics.retentionSwept]) count();
@@ -36,6 +37,8 @@ test('each thing that is told is counted under its name', async () => {
     'qim_call_seconds_count{method="qim.v1.MessageService/SendMessage",outcome="NotMember"} 1',
     'qim_damage_total{reason="recordMissing"} 1',
     'qim_commits_total 1',
+    'qim_commit_seconds_bucket{le="0.0025"} 0',
+    'qim_commit_seconds_bucket{le="0.005"} 1',
     'qim_redo_total 1',
     'qim_store_round_trips_total 1',
     'qim_deliveries_total 1',
@@ -78,6 +81,6 @@ test('an outbox that does not answer shows no number, and the rest is shown', as
 
 test('two servers in one process do not count together', async () => {
   const [one, two] = [createMetrics(), createMetrics()];
-  one.committed();
+  one.committed(0.1);
   expect(await lines(two)).toContain('qim_commits_total 0');
 });
