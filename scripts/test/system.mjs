@@ -12,6 +12,7 @@ export const NEEDED = [
   // It also brings git to a bare machine: the checks look at tracked files.
   { packages: ['git'], program: 'git', why: 'the checks ask it for the files of the repository' },
   { packages: ['curl'], program: 'curl', why: 'the transcript of the README uses it' },
+  { packages: ['python3'], program: 'python3', why: 'the client in examples/python is run by a test' },
 ];
 
 /** @param {string} program @param {string} path the PATH to look at @returns {boolean} */

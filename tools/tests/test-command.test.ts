@@ -8,11 +8,11 @@ const machine = (over: Partial<Parameters<typeof planInstall>[0]> = {}, present:
 
 describe('what npm test installs', () => {
   test('nothing, when all is there', () => {
-    expect(machine({}, ['redis-server', 'chromium', 'git', 'curl'])).toEqual({ kind: 'nothing' });
+    expect(machine({}, ['redis-server', 'chromium', 'git', 'curl', 'python3'])).toEqual({ kind: 'nothing' });
   });
 
   test('on Debian as root, what is missing and no more', () => {
-    const plan = machine({}, ['apt-get', 'git', 'curl', 'chromium']);
+    const plan = machine({}, ['apt-get', 'git', 'curl', 'python3', 'chromium']);
     expect(plan).toMatchObject({
       kind: 'install',
       commands: [

@@ -14,7 +14,7 @@ import { serve } from './commands/serve.js';
 import { token } from './commands/token.js';
 import { webhooks } from './commands/webhooks.js';
 
-const COMMANDS: readonly Command[] = [serve, token, doctor, explain, fsck, exportCommand, importCommand, webhooks];
+export const COMMANDS: readonly Command[] = [serve, token, doctor, explain, fsck, exportCommand, importCommand, webhooks];
 
 /** `argv` without the interpreter and the script. Never throws. */
 export async function runCli(argv: readonly string[], io: CliIo): Promise<number> {
