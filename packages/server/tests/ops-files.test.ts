@@ -14,7 +14,7 @@ test('every variable in ops/ is one of a setting, and a value that is given is o
   const known = new Map(SETTING_NAMES.map((name) => [variableOf(name), SETTINGS[name]]));
   let seen = 0;
   for (const [file, text] of await filesOf()) {
-    for (const [, variable = '', value = ''] of text.matchAll(/\b(QIM_[A-Z_]+)(?:=|: )?['"]?([\w:/.%-]*)/g)) {
+    for (const [, variable = '', value = ''] of text.matchAll(/\b(QIM_[A-Z_]+)(?:(?:=|: )['"]?([\w:/.%-]+))?/g)) {
       const setting = known.get(variable);
       expect(setting, `${variable} in ${file}`).toBeDefined();
       if (value !== '') expect(setting?.parse(value), `${variable}=${value} in ${file}`).toBeDefined();
