@@ -13,6 +13,7 @@ import {
   UNBUILT_METHODS,
   unimplemented,
 } from '@qim/proto';
+import { AUDIT, audited } from './audit.js';
 import type { Identity } from './authenticate.js';
 import { nodeMonotonicNow } from './clock.js';
 import type { GatewayLog, GatewayOptions } from './contract.js';
@@ -70,7 +71,7 @@ export function methodTable({
     ...profileMethods(session),
     ...eventMethods(session),
     ...moderationMethods(session, log),
-    ...userMethods(writer, session, log),
+    ...userMethods(writer, session),
     ...systemMethods(writer, session),
     ...adminMethods(minter),
   ];
@@ -114,7 +115,8 @@ export function createDispatcher(
         if (sendRates !== undefined) await countSend(sendRates, name, identity, address());
         const { caller, actingAdmin } = identity;
         const request = await decode(entry.input);
-        return { output: entry.output, message: await entry.handle({ caller, requestId, actingAdmin }, request) };
+        const context = { caller, requestId, actingAdmin };
+        return { output: entry.output, message: await audited(log, name, context, request, () => entry.handle(context, request)) };
       }),
   };
 }
@@ -123,7 +125,7 @@ function admit(log: GatewayLog, name: MethodName, { caller, actingAdmin }: Ident
   if (METHOD_ACCESS[name] === 'adminToken' && !caller.admin) throw forbidden('a token with admin: true');
   if (actingAdmin === undefined) return;
   const { tenantId, userId } = caller;
-  log.info({ requestId, method: name, tenant: tenantId, admin: actingAdmin, onBehalfOf: userId }, 'a call on behalf of a user');
+  log.info({ ...AUDIT, requestId, method: name, tenant: tenantId, admin: actingAdmin, onBehalfOf: userId }, 'a call on behalf of a user');
 }
 
 function serviceOf(name: MethodName): string {

@@ -1,6 +1,6 @@
 /** A suspended user, or device, is refused with every token, and what is open is closed. */
 import { CloseCode, parseDeviceId, parseTenantId, parseUserId } from '@qim/proto';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { bearer, call, post, refusal } from './support/http.js';
 import { startServer, type TestServer } from './support/server.js';
 import { JsonSocket } from './support/socket.js';
@@ -87,5 +87,13 @@ it('a deleted user is suspended as well', async () => {
   await call(server.url, 'AdminService/DeleteUser', admin, { userId: 'alice' });
   expect((await alice.closed).code).toBe(CloseCode.Unauthenticated);
   expect(await list(await server.token('alice'))).toBe('UNAUTHENTICATED');
-  await vi.waitFor(() => expect(server.log.map(({ message }) => message)).toContain('a user was deleted'));
+  const about = {
+    kind: 'audit',
+    method: 'qim.v1.AdminService/DeleteUser',
+    outcome: 'ok',
+    tenant: 0,
+    by: 'backend',
+    about: { userId: 'alice' },
+  };
+  expect(server.log.map(({ fields }) => fields)).toContainEqual({ ...about, requestId: expect.any(String) });
 });

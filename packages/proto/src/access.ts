@@ -58,6 +58,22 @@ export type MethodName = keyof typeof METHOD_ACCESS;
 /** What the schema names and this version does not answer yet (`unimplemented`). */
 export const UNBUILT_METHODS: ReadonlySet<MethodName> = new Set<MethodName>([]);
 
+/** What admins and moderators do: each call leaves a line in the audit log, and so does whoever acts for a user. */
+export const AUDITED: ReadonlySet<MethodName> = new Set<MethodName>([
+  'qim.v1.MessageService/DeleteMessage',
+  'qim.v1.ConversationService/RemoveMember',
+  'qim.v1.ConversationService/SetRole',
+  'qim.v1.ConversationService/UpdateConversation',
+  'qim.v1.AdminService/MintToken',
+  'qim.v1.AdminService/CreateConversation',
+  'qim.v1.AdminService/SendMessage',
+  'qim.v1.AdminService/SetProfile',
+  'qim.v1.AdminService/SuspendUser',
+  'qim.v1.AdminService/DeleteUser',
+  'qim.v1.AdminService/ListConversationsOf',
+  'qim.v1.AdminService/ListReports',
+]);
+
 /**
  * What reaches others or grows the store, and so counts as sent (--send-rates, --tenant-quotas), whether it succeeds or not.
  * Reads and what changes the caller's own view alone do not.

@@ -2,6 +2,7 @@
 import { parseUserId } from '@qim/proto';
 import { AdminService, ModerationService } from '@qim/proto/schema';
 import type { Session } from '@qim/session';
+import { AUDIT } from '../audit.js';
 import type { GatewayLog } from '../contract.js';
 import { targetRef } from '../from-wire.js';
 import { type Method, method } from '../method.js';
@@ -24,7 +25,7 @@ export function moderationMethods(session: Session, log: GatewayLog): readonly M
     method(reportMessage, async ({ caller, requestId }, request) => {
       const { reportId, conversationId, conversationSeq } = await session.reportMessage(caller, targetRef(request), request.comment);
       const { tenantId: tenant, userId: reporter } = caller;
-      log.info({ requestId, tenant, reporter, reportId, conversationId, conversationSeq }, 'a message was reported');
+      log.info({ ...AUDIT, requestId, tenant, reporter, reportId, conversationId, conversationSeq }, 'a message was reported');
       return {};
     }),
     method(AdminService.method.listReports, async ({ caller }, { pageSize }) => ({
