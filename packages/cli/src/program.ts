@@ -5,6 +5,7 @@ import { flagOf, SETTINGS, type SettingName, StartError, variableOf } from '@qim
 import { ArchiveError } from '@qim/store/archive';
 import { CommanderError, Command as Parser } from 'commander';
 import { type CliIo, type Command, EXIT_DONE, EXIT_FAILED, EXIT_USAGE, UsageError } from './command.js';
+import { backup } from './commands/backup.js';
 import { doctor } from './commands/doctor.js';
 import { explain } from './commands/explain.js';
 import { exportCommand } from './commands/export.js';
@@ -14,7 +15,7 @@ import { serve } from './commands/serve.js';
 import { token } from './commands/token.js';
 import { webhooks } from './commands/webhooks.js';
 
-export const COMMANDS: readonly Command[] = [serve, token, doctor, explain, fsck, exportCommand, importCommand, webhooks];
+export const COMMANDS: readonly Command[] = [serve, token, doctor, explain, fsck, backup, exportCommand, importCommand, webhooks];
 
 /** `argv` without the interpreter and the script. Never throws. */
 export async function runCli(argv: readonly string[], io: CliIo): Promise<number> {

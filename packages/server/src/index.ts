@@ -6,6 +6,7 @@ export { StartError, type StartErrorCode } from './errors.js';
 export type { ConversationExplanation, SoundExplanation } from './explain.js';
 export { type ServerIo, serverIo } from './io.js';
 export {
+  backUp,
   type OpenMaintenance,
   type OpenOptions,
   type OpenStore,

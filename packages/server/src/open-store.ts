@@ -83,6 +83,18 @@ async function openRaw(place: StorePlace): Promise<RawMaintenance> {
   });
 }
 
+/**
+ * A copy of the embedded store, beside a server that has it.
+ *
+ * @throws StartError StoreUnusable, also for a Redis, which makes its own copies
+ */
+export async function backUp({ store, data }: StorePlace, to: string): Promise<void> {
+  if (store !== 'embedded')
+    throw new StartError('StoreUnusable', 'a Redis makes its own copies: BGSAVE, or its append-only files (docs/operations.md)');
+  refuseMissingFolder({ store, data });
+  await orUnusable({ store, data }, async () => (await import('@qim/store/embedded')).backUpEmbedded(data, to));
+}
+
 /** A store opened for `qim export`, which no server may have. @throws StartError StoreUnusable, BadSecret; ArchiveError */
 export async function openArchiveSource(place: StorePlace): Promise<ArchiveSource> {
   const { store, data } = place;

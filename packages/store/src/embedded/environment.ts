@@ -120,6 +120,16 @@ export class Environment {
     this.#snapshot = snapshotOf(this.#db);
   }
 
+  /** Writes what there is at one moment into a new file, without what is free in it. Others may write meanwhile. @throws StoreUnavailable */
+  async copyTo(file: string): Promise<void> {
+    this.#refuseWhenClosed();
+    try {
+      await this.#db.backup(file, true);
+    } catch (error) {
+      throw unavailable('a copy of the store', error);
+    }
+  }
+
   /** Told after each shared transaction. Answers how to be told no more. */
   onFlush(listener: () => void): () => void {
     this.#flushListeners.add(listener);

@@ -19,6 +19,7 @@ import { EmbeddedUsers } from './users.js';
 
 export { openEmbeddedArchiveSink } from './archive-sink.js';
 export { openEmbeddedArchiveSource } from './archive-source.js';
+export { backUpEmbedded } from './backup.js';
 export type { FaultHook } from './environment.js';
 export { embeddedHealth } from './health.js';
 export { openEmbeddedMaintenance } from './maintenance.js';
