@@ -18,7 +18,7 @@ import { parseAddress } from './address.js';
 import { openConnection } from './connect.js';
 import { type Command, isWrongType, type RedisConnection, type Reply } from './connection.js';
 import { refuseImport } from './deployment.js';
-import { DEPLOYMENT_KEY, KeySpace, OWNERS_KEY, userKeys } from './keys.js';
+import { DEPLOYMENT_KEY, KeySpace, OTHER_KEYS, OWNERS_KEY, userKeys } from './keys.js';
 import { RedisScanner } from './maintenance.js';
 import { parseUser } from './maintenance-keys.js';
 import { scanPairs } from './maintenance-scan.js';
@@ -107,14 +107,14 @@ class RedisArchiveSource implements ArchiveSource {
   }
 
   async *others(): AsyncGenerator<readonly OtherLine[]> {
-    yield* this.#ofUsers('left:*', /^left:(\{.*\})()$/s, 'ZSCAN', ({ tenantId, userId }, [member, score]) => ({
+    yield* this.#ofUsers(OTHER_KEYS.left, 'ZSCAN', ({ tenantId, userId }, [member, score]) => ({
       kind: 'left',
       tenantId,
       userId,
       conversationId: conversationFrom(member),
       atMs: Number(score.toString()),
     }));
-    yield* this.#ofUsers('groupreq:*', /^groupreq:(\{.*\}):(\d{1,16})$/s, 'HSCAN', ({ tenantId, userId }, [field, value], week) => ({
+    yield* this.#ofUsers(OTHER_KEYS.groupRequests, 'HSCAN', ({ tenantId, userId }, [field, value], week) => ({
       kind: 'groupRequest',
       tenantId,
       userId,
@@ -127,8 +127,7 @@ class RedisArchiveSource implements ArchiveSource {
   }
 
   async *#ofUsers(
-    pattern: string,
-    form: RegExp,
+    { pattern, form }: { readonly pattern: string; readonly form: RegExp },
     command: 'HSCAN' | 'ZSCAN',
     lineOf: (place: UserPlace, pair: readonly [Buffer, Buffer], week: string) => OtherLine,
   ): AsyncGenerator<readonly OtherLine[]> {
@@ -144,9 +143,9 @@ class RedisArchiveSource implements ArchiveSource {
 
   async *#reports(): AsyncGenerator<readonly OtherLine[]> {
     const told = new Set<string>();
-    for await (const { keys } of scanKeys(this.#connection, 'reports:*')) {
+    for await (const { keys } of scanKeys(this.#connection, OTHER_KEYS.reports.pattern)) {
       for (const key of keys) {
-        const [, tenant] = /^reports:\{(\d{1,10})\}$/.exec(key) ?? [];
+        const [, tenant] = OTHER_KEYS.reports.form.exec(key) ?? [];
         if (tenant === undefined || told.has(key)) continue;
         told.add(key);
         yield* this.#reportsIn(

@@ -50,6 +50,13 @@ export function bucketOf(seq: ConversationSeq | number): number {
 /** Of the facts of all conversations, for SCAN. */
 export const FACTS_PATTERN = 'msgfacts:*';
 
+/** Of what else is kept of users and tenants, for SCAN, with the form of a key: its tag or tenant, and its week. */
+export const OTHER_KEYS = {
+  left: { pattern: 'left:*', form: /^left:(\{.*\})()$/s },
+  groupRequests: { pattern: 'groupreq:*', form: /^groupreq:(\{.*\}):(\d{1,16})$/s },
+  reports: { pattern: 'reports:*', form: /^reports:\{(\d{1,10})\}$/ },
+} as const;
+
 /** Which conversation of which tenant. */
 export interface ConversationPlace {
   readonly tenantId: TenantId;
