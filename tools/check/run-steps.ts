@@ -16,18 +16,20 @@ export async function runSteps(steps: readonly Step[], tracked: readonly string[
   let failed = 0;
   for (const step of steps) {
     const before = performance.now();
-    const problems = await problemsOf(step, tracked);
+    const notes: string[] = [];
+    const problems = await problemsOf(step, tracked, (text) => notes.push(text));
     const seconds = ((performance.now() - before) / 1000).toFixed(1);
     print(`${problems.length === 0 ? 'ok    ' : 'FAILED'}  ${step.name}  ${seconds} s`);
+    for (const text of notes) print(`        ${text}`);
     for (const problem of problems) print(problem.replace(/^/gm, '        '));
     if (problems.length > 0) failed += 1;
   }
   return { passed: steps.length - failed, failed };
 }
 
-async function problemsOf(step: Step, tracked: readonly string[]): Promise<readonly string[]> {
+async function problemsOf(step: Step, tracked: readonly string[], note: (text: string) => void): Promise<readonly string[]> {
   try {
-    return await step.run(tracked);
+    return await step.run(tracked, note);
   } catch (error) {
     return [error instanceof Error ? error.message : String(error)];
   }

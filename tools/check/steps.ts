@@ -4,12 +4,13 @@ import { checkImports } from '../imports/check-imports.js';
 import { baselineIsCurrent, breakingChanges, generatedIsCurrent, lintSchema } from '../schema/check-schema.js';
 import { EXCEPTIONS } from '../tidy/exceptions.js';
 import { readFiles, tidy } from '../tidy/tidy.js';
+import { auditVerdict } from './audit.js';
 import { command, type Outcome, tool } from './command.js';
 
 export interface Step {
   readonly name: string;
-  /** Problems, one a line; empty when it holds. */
-  readonly run: (tracked: readonly string[]) => Promise<readonly string[]>;
+  /** Problems, one a line; empty when it holds. `note` takes what a reader should know although it holds. */
+  readonly run: (tracked: readonly string[], note: (text: string) => void) => Promise<readonly string[]>;
 }
 
 const NATIVE_TSC = 'node_modules/@typescript/native/bin/tsc';
@@ -42,6 +43,14 @@ export const STEPS: readonly Step[] = [
   { name: 'schema: generated code is current', run: generatedIsCurrent },
   { name: 'import directions (dependency-cruiser)', run: (tracked) => checkImports(process.cwd(), tracked) },
   { name: 'dead code (knip)', run: async () => problems(await tool('knip', ['--no-progress', '--no-config-hints'])) },
+  {
+    name: 'known weaknesses of what ships (npm audit)',
+    run: async (_, note) => {
+      const verdict = auditVerdict(await command('npm', ['audit', '--omit=dev', '--json']));
+      if (verdict.kind === 'notAsked') note(`not asked, the registry gave no answer: ${verdict.why}`);
+      return verdict.kind === 'weak' ? verdict.problems : [];
+    },
+  },
   {
     name: 'rules of the house (tools/tidy)',
     run: async (tracked) => tidy(await readFiles(process.cwd(), tracked), EXCEPTIONS),

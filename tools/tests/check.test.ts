@@ -9,7 +9,7 @@ import { chosenSteps, runSteps } from '../check/run-steps.js';
 import { STEPS, type Step } from '../check/steps.js';
 import { trackedFiles } from '../check/tracked.js';
 
-const step = (name: string, run: () => Promise<readonly string[]>): Step => ({ name, run });
+const step = (name: string, run: Step['run']): Step => ({ name, run });
 
 test('a failure, or an error of a step itself, does not keep the next one from running', async () => {
   const printed: string[] = [];
@@ -20,6 +20,16 @@ test('a failure, or an error of a step itself, does not keep the next one from r
   ];
   expect(await runSteps(steps, [], (line) => printed.push(line))).toEqual({ passed: 1, failed: 2 });
   expect(printed.map((line) => line.trim().split('  ')[0])).toEqual(['FAILED', 'a problem', 'FAILED', 'no such tool', 'ok']);
+});
+
+test('what a step notes although it holds is told under it', async () => {
+  const printed: string[] = [];
+  const noting = step('noting', async (_, note) => {
+    note('not asked');
+    return [];
+  });
+  expect(await runSteps([noting], [], (line) => printed.push(line.trim()))).toEqual({ passed: 1, failed: 0 });
+  expect(printed[1]).toBe('not asked');
 });
 
 test('words choose steps by name', () => {
