@@ -130,3 +130,24 @@ export const hookQueue: Cases = {
     await outbox.release(next);
   },
 };
+
+/** For a backend that survives. */
+export const hookRestart: Cases = {
+  async 'what waits, what was given up, and what was ever taken are as they were'(fixture) {
+    const { hooks, lease, mine, release } = await emptied(fixture, 4);
+    await hooks.append(lease, mine.slice(0, 3), KEEP);
+    await hooks.remove(lease, [mine[0]?.entryId ?? '']);
+    await hooks.setAside(lease, mine[1]?.entryId ?? '', 'refused 400');
+    await release();
+    await fixture.backend.reopen?.();
+    const { outbox, hooks: later } = fixture.store;
+    const next = await outbox.acquire(lease.partition, 'hooks', LONG_MS);
+    if (next === undefined) throw new Error('the partition is free');
+    expect(sequences(await all(later, next))).toEqual([3]);
+    await later.append(next, mine, KEEP);
+    expect(sequences(await all(later, next))).toEqual([3, 4]);
+    const [dead] = (await later.dead(100)).filter(({ about }) => about?.conversationId === mine[1]?.conversationId);
+    expect(dead).toMatchObject({ reason: 'refused 400', about: { conversationSeq: 2 } });
+    await outbox.release(next);
+  },
+};

@@ -13,7 +13,7 @@ import { groupRequests, joinsAndLeaves, paging, readMarks } from './directory.js
 import { flags, holding, pins } from './flags.js';
 import { roles, titleAndSettings } from './group-changes.js';
 import { history, singleReads } from './history.js';
-import { hookQueue } from './hooks.js';
+import { hookQueue, hookRestart } from './hooks.js';
 import { membership } from './membership.js';
 import { entries, leasing, owners, waiting } from './outbox.js';
 import { outsiders } from './outsiders.js';
@@ -97,5 +97,5 @@ export function hooksConformance(backend: BackendUnderTest): void {
 
 /** For a backend that survives: it has `reopen`. */
 export function restartConformance(backend: BackendUnderTest): void {
-  suite(backend, 'Restart', { 'closed and opened again': restart });
+  suite(backend, 'Restart', { 'closed and opened again': restart, 'the webhook, closed and opened again': hookRestart });
 }
