@@ -10,3 +10,5 @@ export const ARCHIVE_LINE_BYTES_MAX = 1024 * 1024;
 export const ARCHIVE_CHUNK_BYTES_MAX = ARCHIVE_CHUNK_BYTES + 2 * ARCHIVE_LINE_BYTES_MAX;
 /** Keys and values that an import writes to Redis in one go: a server answers others in between. */
 export const ARCHIVE_COMMANDS_AT_ONCE = 500;
+/** How far the clock of a new Redis may be behind that of the importer before the webhook's queue could miss something. */
+export const ARCHIVE_CLOCKS_APART_MS = 60_000;

@@ -89,6 +89,7 @@ async function fillOnce(store: Store): Promise<void> {
   await chat.recall(6);
   await chat.leave(carol, carol);
   await directory.leave(TENANT, conversationId, [carol], seq(72));
+  await queueForWebhook(store);
   await directory.groupForRequest(TENANT, alice, 'request: 1', conversationId);
   await users.setProfile(TENANT, alice, { displayName: 'Alice Ünï', avatarUrl: '' });
   await users.block(TENANT, alice, carol);
@@ -97,6 +98,17 @@ async function fillOnce(store: Store): Promise<void> {
   for (const comment of ['first', 'second']) {
     const ids = { conversationId, conversationSeq: seq(2), messageId: parseMessageId(uuidv7()), senderId: alice, reporterId: bob };
     await users.addReport(TENANT, { reportId: uuidv7(), reportedAtMs: 1, comment, ...ids });
+  }
+}
+
+/** The first entry of each partition waits for the webhook as well. */
+async function queueForWebhook({ outbox, hooks }: Store): Promise<void> {
+  for (let partition = 0; partition < outbox.partitionCount; partition += 1) {
+    const lease = await outbox.acquire(partition, 'a webhook', 60_000);
+    if (lease === undefined) continue;
+    const { entries } = await outbox.read([lease], 0, never());
+    await hooks.append(lease, entries.slice(0, 1), 1_000);
+    await outbox.release(lease);
   }
 }
 
@@ -203,7 +215,8 @@ export async function linesIn(bytes: Bytes): Promise<readonly string[]> {
       if (line.kind === 'user' && line.continued) continue;
       if (line.kind === 'conversation') {
         if (line.facts !== undefined) found.push(`${owner} ${formatLine({ ...line, facts: { ...line.facts, epoch: 1 } })}`);
-      } else if (line.kind === 'left') found.push(` ${formatLine({ ...line, atMs: Math.floor(line.atMs / DEDUP_WEEK_MS) })}`);
+      } else if (line.kind === 'untold') found.push(` ${formatLine({ ...line, committedAtMs: 0 })}`);
+      else if (line.kind === 'left') found.push(` ${formatLine({ ...line, atMs: Math.floor(line.atMs / DEDUP_WEEK_MS) })}`);
       else if (line.kind === 'skipped' || ('week' in line && line.week < oldest)) continue;
       else found.push(`${'tenantId' in line ? '' : owner} ${formatLine(line)}`);
     }

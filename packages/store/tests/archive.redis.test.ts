@@ -82,3 +82,26 @@ test("another application's keys make a Redis not empty", async () => {
     ),
   ).rejects.toMatchObject({ code: 'StoreNotEmpty' });
 });
+
+test('after a move the webhook is told what waited for it, then what is committed', async () => {
+  const source = embeddedPlace();
+  stops.push(source.close);
+  await fill(source);
+  const target = await redis();
+  await imported(target, await exported(source));
+  const store = await target.store();
+  const told: string[] = [];
+  for (let partition = 0; partition < store.outbox.partitionCount; partition += 1) {
+    const waiting = (await store.hooks.read(partition, undefined, 100)).jobs;
+    if (waiting.length === 0) continue;
+    const lease = await store.outbox.acquire(partition, 'a webhook', 60_000);
+    if (lease === undefined) throw new Error('nobody else has it');
+    const { entries } = await store.outbox.read([lease], 0, new AbortController().signal);
+    await store.hooks.append(lease, entries, 1_000);
+    const { jobs } = await store.hooks.read(partition, undefined, 1_000);
+    expect(jobs).toHaveLength(waiting.length + entries.length);
+    told.push(...waiting.map(({ kind }) => kind));
+  }
+  expect(told).toEqual(['created']);
+  await store.close();
+});

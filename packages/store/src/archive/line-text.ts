@@ -61,6 +61,10 @@ function fieldsOf(line: ArchiveLine): Fields {
       const { kind, tenantId, number, text } = line;
       return { kind, tenant: tenantId, number, text };
     }
+    case 'untold': {
+      const { kind, tenantId, conversationId, of, conversationSeq, committedAtMs } = line;
+      return { kind, tenant: tenantId, conversation: conversationId, of, sequence: conversationSeq, committedAtMs };
+    }
     case 'undelivered': {
       const { kind, tenantId, conversationId, of, conversationSeq } = line;
       return { kind, tenant: tenantId, conversation: conversationId, of, sequence: conversationSeq };
@@ -169,14 +173,16 @@ function userLineFrom(fields: Fields): ArchiveLine | undefined {
       };
     case 'report':
       return { kind, tenantId: tenantIn(fields), number: numberIn(fields, 'number'), text: textIn(fields, 'text') };
-    case 'undelivered':
-      return {
-        kind,
+    case 'untold':
+    case 'undelivered': {
+      const entry = {
         tenantId: tenantIn(fields),
         conversationId: conversationIn(fields),
         of: outboxKindIn(fields),
         conversationSeq: sequenceIn(fields),
       };
+      return kind === 'undelivered' ? { kind, ...entry } : { kind, ...entry, committedAtMs: numberIn(fields, 'committedAtMs') };
+    }
     default:
       return undefined;
   }

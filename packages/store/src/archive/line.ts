@@ -82,6 +82,15 @@ export type OtherLine =
     }
   /** `number`: 0 for the oldest of the tenant. */
   | { readonly kind: 'report'; readonly tenantId: TenantId; readonly number: number; readonly text: string }
+  /** What the webhook is still to be told; the times of these lines never go back. */
+  | {
+      readonly kind: 'untold';
+      readonly tenantId: TenantId;
+      readonly conversationId: ConversationId;
+      readonly of: OutboxKind;
+      readonly conversationSeq: ConversationSeq;
+      readonly committedAtMs: number;
+    }
   /** Committed, and not yet delivered. */
   | {
       readonly kind: 'undelivered';
@@ -113,6 +122,7 @@ export const LINE_KINDS: readonly LineKind[] = [
   'left',
   'groupRequest',
   'report',
+  'untold',
   'undelivered',
 ];
 

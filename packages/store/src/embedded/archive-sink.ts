@@ -9,7 +9,7 @@ import type { ConversationPlace } from '../verify/finding.js';
 import type { Environment, Plan, Snapshot, Write } from './environment.js';
 import { enterFolder } from './folders.js';
 import { checkFormat } from './format.js';
-import { ConversationKeys, IMPORT_KEY, outboxCounter, outboxEntry, reportKey, Table, UserKeys } from './keys.js';
+import { ConversationKeys, hookCounter, IMPORT_KEY, outboxCounter, outboxEntry, reportKey, Table, UserKeys } from './keys.js';
 import { quarantineKey, wholeTable } from './maintenance-keys.js';
 import { encodeOutboxValue } from './outbox-value.js';
 import { counterFrom, counterValue, encodeFacts, textFrom, weekOf } from './values.js';
@@ -117,6 +117,17 @@ class ChunkWrites {
       }
       case 'report':
         return [{ key: reportKey(line.tenantId, line.number + 1), value: Buffer.from(line.text) }];
+      case 'untold': {
+        const { of: kind, tenantId, conversationId, conversationSeq, committedAtMs } = line;
+        // A number of the outbox that is never given again.
+        this.#outboxNumber += 1;
+        const value = encodeOutboxValue({ kind, tenantId, conversationId, conversationSeq, atMs: committedAtMs });
+        return [
+          { key: outboxEntry(Table.Hook, PARTITION, this.#outboxNumber), value },
+          { key: hookCounter(PARTITION), value: counterValue(this.#outboxNumber) },
+          { key: outboxCounter(PARTITION), value: counterValue(this.#outboxNumber) },
+        ];
+      }
       case 'undelivered': {
         const { of: kind, tenantId, conversationId, conversationSeq } = line;
         this.#outboxNumber += 1;

@@ -93,6 +93,16 @@ class EmbeddedArchiveSource implements ArchiveSource {
     }
     const counted = new Map<string, number>();
     for (const page of this.#pages(Table.Report)) yield page.map((entry) => reportLine(entry, counted));
+    let newestMs = 0;
+    for (const page of this.#pages(Table.Hook)) {
+      yield page.flatMap(({ value }): OtherLine[] => {
+        const decoded = decodeOutboxValue(value);
+        if (decoded === undefined) return [];
+        const { kind: of, atMs, ...entry } = decoded;
+        newestMs = Math.max(newestMs, atMs);
+        return [{ kind: 'untold', ...entry, of, committedAtMs: newestMs }];
+      });
+    }
     for (const page of this.#pages(Table.Outbox)) yield page.flatMap((entry) => undeliveredLine(entry));
   }
 

@@ -1,5 +1,5 @@
 /** The lines of an archive as Redis commands. */
-import { DEDUP_WEEK_MS } from '@qim/proto';
+import { ARCHIVE_CLOCKS_APART_MS, DEDUP_WEEK_MS } from '@qim/proto';
 import { type ArchiveLine, type ConversationPart, isConversationPart, isUserPart, type OtherLine, type UserPart } from '../archive/line.js';
 import { inImportedEpoch } from '../archive/sink.js';
 import { sequenceToBytes } from '../message/bytes.js';
@@ -38,7 +38,7 @@ export function commandsFor(lines: readonly ArchiveLine[], space: KeySpace, star
     } else if (isUserPart(line)) {
       if (user !== undefined) commands.push(...userCommands(user, line));
     } else {
-      commands.push(otherCommand(line, space));
+      commands.push(otherCommand(line, space, startedAtMs));
       if (line.kind === 'groupRequest') expiring.set(groupRequestKey(line.tenantId, line.userId, line.week), line.week);
     }
   }
@@ -96,7 +96,7 @@ function userCommands(keys: UserKeys, line: UserPart): Command[] {
   }
 }
 
-function otherCommand(line: OtherLine, space: KeySpace): Command {
+function otherCommand(line: OtherLine, space: KeySpace, startedAtMs: number): Command {
   switch (line.kind) {
     case 'left':
       return ['ZADD', userKeys(line.tenantId, line.userId).left, String(line.atMs), line.conversationId];
@@ -104,6 +104,13 @@ function otherCommand(line: OtherLine, space: KeySpace): Command {
       return ['HSET', groupRequestKey(line.tenantId, line.userId, line.week), line.clientRequestId, line.conversationId];
     case 'report':
       return ['LPUSH', reportsKey(line.tenantId), line.text];
+    case 'untold': {
+      const { tenantId, conversationId, of, conversationSeq, committedAtMs } = line;
+      const { hooks } = space.outbox(space.conversation(tenantId, conversationId).partition);
+      // Below every id that the outbox will give, whatever the clocks say: the queue passes over what is not past its newest.
+      const atMs = Math.min(committedAtMs, startedAtMs - ARCHIVE_CLOCKS_APART_MS);
+      return ['XADD', hooks, `${atMs}-*`, 'k', of, 't', String(tenantId), 'c', conversationId, 's', String(conversationSeq)];
+    }
     case 'undelivered': {
       const { tenantId, conversationId, of, conversationSeq } = line;
       const { outbox } = space.conversation(tenantId, conversationId);

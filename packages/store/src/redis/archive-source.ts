@@ -23,7 +23,7 @@ import { RedisScanner } from './maintenance.js';
 import { parseUser } from './maintenance-keys.js';
 import { scanPairs } from './maintenance-scan.js';
 import { scanKeys } from './maintenance-walk.js';
-import { fieldsOf, parseEntry } from './outbox-entry.js';
+import { fieldsOf, parseEntry, writtenAt } from './outbox-entry.js';
 import { asArray, asOptionalText, asText } from './replies.js';
 
 /** @throws StoreUnavailable when there is no whole store; ArchiveError StoreInUse when a server follows its outbox */
@@ -123,7 +123,19 @@ class RedisArchiveSource implements ArchiveSource {
       conversationId: conversationFrom(value),
     }));
     yield* this.#reports();
-    for (const outbox of this.#keys.allOutboxes()) yield* this.#undelivered(outbox);
+    const partitions = Array.from({ length: this.#keys.partitionCount }, (_, partition) => this.#keys.outbox(partition));
+    let newestMs = 0;
+    for (const { hooks } of partitions) {
+      for await (const entries of this.#entriesOf(hooks)) {
+        yield entries.map(({ id, ...entry }): OtherLine => {
+          newestMs = Math.max(newestMs, writtenAt(id));
+          return { kind: 'untold', ...entry, committedAtMs: newestMs };
+        });
+      }
+    }
+    for (const { outbox } of partitions) {
+      for await (const entries of this.#entriesOf(outbox)) yield entries.map(({ id: _, ...entry }) => ({ kind: 'undelivered', ...entry }));
+    }
   }
 
   async *#ofUsers(
@@ -167,25 +179,26 @@ class RedisArchiveSource implements ArchiveSource {
     }
   }
 
-  async *#undelivered(outbox: string): AsyncGenerator<readonly OtherLine[]> {
+  /** In pages. One that cannot be understood is passed over: whoever follows the stream would set it aside. */
+  async *#entriesOf(stream: string): AsyncGenerator<readonly StreamEntry[]> {
     for (let from = '-'; ; ) {
-      const entries = asArray(await this.#connection.call('XRANGE', outbox, from, '+', 'COUNT', String(FSCK_PAGE_KEYS)));
-      let last = '';
-      const lines = entries.flatMap((entry): OtherLine[] => {
-        const [id, fields] = asArray(entry);
-        last = asText(id);
-        // One that cannot be understood would be set aside by whoever follows the outbox.
-        const parsed = parseEntry({ partition: 0, entryId: last, fields: fieldsOf(asArray(fields)) });
+      const reply = await this.#connection.call('XRANGE', stream, from, '+', 'COUNT', String(FSCK_PAGE_KEYS));
+      if (isWrongType(reply)) throw cannot('a stream of what waits');
+      const entries = asArray(reply).map(asArray);
+      yield entries.flatMap(([id, fields]): StreamEntry[] => {
+        const parsed = parseEntry({ partition: 0, entryId: asText(id), fields: fieldsOf(asArray(fields)) });
         if (typeof parsed === 'string') return [];
         const { kind: of, tenantId, conversationId, conversationSeq } = parsed;
-        return [{ kind: 'undelivered', tenantId, conversationId, of, conversationSeq }];
+        return [{ id: asText(id), of, tenantId, conversationId, conversationSeq }];
       });
-      yield lines;
-      if (entries.length < FSCK_PAGE_KEYS) return;
-      from = `(${last}`;
+      const last = entries.at(-1);
+      if (last === undefined || entries.length < FSCK_PAGE_KEYS) return;
+      from = `(${asText(last[0])}`;
     }
   }
 }
+
+type StreamEntry = Omit<Extract<OtherLine, { kind: 'undelivered' }>, 'kind'> & { readonly id: string };
 
 function textsIn(reply: Reply | undefined): string[] {
   return reply === null || reply === undefined ? [] : asArray(reply).map(asText).sort();
