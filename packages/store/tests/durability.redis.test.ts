@@ -3,7 +3,7 @@
  * no (epoch, sequence) names two messages, and what is new counts.
  */
 import type { UserId } from '@qim/proto';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { Store } from '../src/store.js';
 import type { OpenedBackend } from '../src/testing/conformance/backend.js';
 import { type Chat, Fixture, seq } from '../src/testing/conformance/fixture.js';
@@ -32,10 +32,11 @@ async function start(options: RedisServerOptions, attached: boolean): Promise<vo
 /** Three send until `fail` is over. */
 async function underLoad(senders: Senders, fail: () => Promise<void>): Promise<void> {
   const end = new AbortController();
+  onTestFinished(() => end.abort());
   const next = (by: UserId) => () => chat.request(by);
   const sending = [alice, bob, alice].map((by) => senders.send(store, next(by), end.signal));
   const before = senders.acknowledged.length;
-  while (senders.acknowledged.length < before + ENOUGH) await new Promise((resolve) => setImmediate(resolve));
+  await senders.until(before + ENOUGH);
   await fail();
   end.abort();
   await Promise.all(sending);

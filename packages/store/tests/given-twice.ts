@@ -14,6 +14,16 @@ export class Senders {
   /** By conversation, epoch and sequence: the message that was told to have it. */
   readonly #named = new Map<string, string>();
   readonly twice: string[] = [];
+  #told = (): void => {};
+
+  /** Resolves when so many are acknowledged. One at a time waits. */
+  async until(count: number): Promise<void> {
+    while (this.acknowledged.length < count) {
+      await new Promise<void>((resolve) => {
+        this.#told = resolve;
+      });
+    }
+  }
 
   /** Sends until the signal; what is not acknowledged is not tried again. */
   async send(store: Store, next: () => CommitRequest, signal: AbortSignal): Promise<void> {
@@ -29,6 +39,7 @@ export class Senders {
   async commit(store: Store, request: CommitRequest): Promise<CommitOutcome> {
     const outcome = await store.messages.commit(request);
     this.acknowledged.push({ request, outcome });
+    this.#told();
     const { conversationSeq, messageId, message } = outcome;
     // The epoch of a duplicate is today's, and its sequence that of its own day.
     if (message === undefined || outcome.duplicate) return outcome;
