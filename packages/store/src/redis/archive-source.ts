@@ -134,7 +134,15 @@ class RedisArchiveSource implements ArchiveSource {
       }
     }
     for (const { outbox } of partitions) {
-      for await (const entries of this.#entriesOf(outbox)) yield entries.map(({ id: _, ...entry }) => ({ kind: 'undelivered', ...entry }));
+      for await (const entries of this.#entriesOf(outbox)) {
+        yield entries.map(({ of, tenantId, conversationId, conversationSeq }) => ({
+          kind: 'undelivered',
+          of,
+          tenantId,
+          conversationId,
+          conversationSeq,
+        }));
+      }
     }
   }
 
