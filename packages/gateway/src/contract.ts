@@ -7,7 +7,6 @@ import type { Push } from '@qim/push';
 import type { Session } from '@qim/session';
 import type { Writer } from '@qim/writer';
 import type { Trust } from './client-address.js';
-import type { SendRates } from './send-rates.js';
 
 /** What a token says, once its signature and time were checked. */
 export interface TokenClaims {
@@ -51,6 +50,32 @@ export interface GatewayObserver {
   slowConsumer(): void;
 }
 
+export interface Rate {
+  readonly count: number;
+  /** Whole seconds, in milliseconds. */
+  readonly windowMs: number;
+}
+
+/** Undefined: no limit. */
+export interface SendLimits {
+  readonly user: Rate | undefined;
+  readonly device: Rate | undefined;
+  readonly address: Rate | undefined;
+  readonly tenant: Rate | undefined;
+  readonly quota: (tenantId: TenantId) => Rate | undefined;
+}
+
+/** What the store's Rates have. */
+export interface RateCounter {
+  /** Milliseconds until it may be tried again; 0: it was counted. @throws StoreUnavailable */
+  take(windows: readonly (Rate & { readonly of: readonly string[] })[]): Promise<number>;
+}
+
+export interface SendRates {
+  readonly limits: SendLimits;
+  readonly counter: RateCounter;
+}
+
 export interface GatewayOptions {
   readonly writer: Writer;
   readonly session: Session;
@@ -67,6 +92,8 @@ export interface GatewayOptions {
   /** Serve only these, by full name, as `--roles session` does with `qim.v1.SessionService`; undefined: all that is built. */
   readonly onlyServices: readonly string[] | undefined;
   readonly ackDurability: AckDurability;
+  /** Replicas that have a write before it is acknowledged, for /readyz; absent or 0: none is waited for. */
+  readonly ackReplicas?: number;
   /** Resolves while the store answers; /readyz. */
   readonly ready: () => Promise<void>;
   readonly metrics: () => Promise<{ readonly contentType: string; readonly text: string }>;

@@ -1,5 +1,4 @@
 export { type Trust, trustOf } from './client-address.js';
 export type * from './contract.js';
 export { createGateway } from './gateway.js';
-export type { Rate, RateCounter, SendLimits, SendRates } from './send-rates.js';
 export { createJwksVerifier, createSecretTokens, type JwksOptions, type SecretTokensOptions } from './tokens.js';

@@ -5,35 +5,10 @@
  * An admin token is the application's own backend: it is no device and no stranger's address, and counts for a user only
  * when it acts for one.
  */
-import { type MethodName, QimError, RATE_COUNTED, type TenantId } from '@qim/proto';
+import { type MethodName, QimError, RATE_COUNTED } from '@qim/proto';
 import type { Identity } from './authenticate.js';
 import { addressBlock } from './client-address.js';
-
-export interface Rate {
-  readonly count: number;
-  /** Whole seconds, in milliseconds. */
-  readonly windowMs: number;
-}
-
-/** Undefined: no limit. */
-export interface SendLimits {
-  readonly user: Rate | undefined;
-  readonly device: Rate | undefined;
-  readonly address: Rate | undefined;
-  readonly tenant: Rate | undefined;
-  readonly quota: (tenantId: TenantId) => Rate | undefined;
-}
-
-/** What the store's Rates have. */
-export interface RateCounter {
-  /** Milliseconds until it may be tried again; 0: it was counted. @throws StoreUnavailable */
-  take(windows: readonly (Rate & { readonly of: readonly string[] })[]): Promise<number>;
-}
-
-export interface SendRates {
-  readonly limits: SendLimits;
-  readonly counter: RateCounter;
-}
+import type { Rate, RateCounter, SendLimits, SendRates } from './contract.js';
 
 type Window = Parameters<RateCounter['take']>[0][number];
 
