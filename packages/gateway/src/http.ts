@@ -89,12 +89,13 @@ function sendError(reply: FastifyReply, error: unknown): FastifyReply {
 }
 
 export function registerHealth(app: FastifyInstance, options: GatewayOptions, work: Work, clock: Clock): void {
-  const { ackDurability } = options;
+  const { ackDurability, ackReplicas = 0 } = options;
+  const worth = { ackDurability, ...(ackReplicas > 0 ? { ackReplicas } : {}) };
   app.get('/healthz', async () => ({ status: 'ok' }));
   app.get('/readyz', async (_, reply) => {
     const reason = work.stopping ? 'stopping' : (await answersInTime(options.ready, clock)) ? undefined : 'store';
-    if (reason === undefined) return { ready: true, ackDurability };
-    return reply.code(503).send({ ready: false, reason, ackDurability });
+    if (reason === undefined) return { ready: true, ...worth };
+    return reply.code(503).send({ ready: false, reason, ...worth });
   });
   app.get('/metrics', async (_, reply) => {
     const { contentType, text } = await options.metrics();

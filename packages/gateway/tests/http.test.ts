@@ -478,6 +478,12 @@ describe('beside the API', () => {
     expect((await silent).status).toBe(503);
   });
 
+  it('tells how many replicas an acknowledgement waits for, where it waits for any', async () => {
+    const { url } = await start({ options: () => ({ ackReplicas: 2 }) });
+    const ready = await fetch(new URL('/readyz', url));
+    expect(await ready.json()).toEqual({ ready: true, ackDurability: 'memory', ackReplicas: 2 });
+  });
+
   it('shows the metrics', async () => {
     const { url } = await start();
     const response = await fetch(new URL('/metrics', url));

@@ -96,6 +96,7 @@ function wireGateway({ config, io, log, metrics, store, ...parts }: Parts, write
     pageFolder: whole ? io.pageFolder : undefined,
     onlyServices: whole ? undefined : config.roles.includes('session') ? ['qim.v1.SessionService'] : [],
     ackDurability: store.ackDurability,
+    ackReplicas: store.ackReplicas?.wanted ?? 0,
     ready: async () => {
       if (parts.stopping()) throw new Error('the server is stopping');
       await store.ping();
