@@ -13,6 +13,11 @@ export interface BuiltPage {
 export async function buildPage(): Promise<BuiltPage> {
   const root = fileURLToPath(new URL('../../packages/web', import.meta.url));
   const folder = await mkdtemp(join(tmpdir(), 'qim-page-'));
+  // A test runner calls itself another environment, and React would be built for development.
+  const environment = process.env.NODE_ENV;
+  process.env.NODE_ENV = 'production';
   await build({ root, logLevel: 'error', build: { outDir: folder, emptyOutDir: true } });
+  if (environment === undefined) delete process.env.NODE_ENV;
+  else process.env.NODE_ENV = environment;
   return { folder, remove: () => rm(folder, { recursive: true, force: true }) };
 }

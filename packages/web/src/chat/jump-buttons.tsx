@@ -6,7 +6,7 @@ import { useSay } from '../shared/use-speech.js';
 interface JumpButtonsProps {
   readonly entry: Conversation | undefined;
   readonly isAtEnd: boolean;
-  /** The first unread one's sequence, 0 when it is not held yet; undefined: there is none. */
+  /** Where what is unread begins, when that is above what shows; undefined: it shows, or there is none. */
   readonly unreadAbove: number | undefined;
   readonly busy: boolean;
   readonly onFirstUnread: () => void;
@@ -18,7 +18,7 @@ export function JumpButtons({ entry, isAtEnd, unreadAbove, busy, onFirstUnread, 
   const say = useSay();
   const [done, setDone] = useState<number>();
   const label = entry === undefined ? '' : (unreadLabel(entry) ?? '');
-  const offersUnread = unreadAbove !== undefined && done !== unreadAbove && (unreadAbove === 0 || !isAtEnd || busy);
+  const offersUnread = busy || (unreadAbove !== undefined && done !== unreadAbove);
   const latest = label === '' ? say('message.latest') : say('message.latestUnread', { label });
   return (
     <>

@@ -39,7 +39,8 @@ export function ListItem({
   // Of the first one held it is not known whether its day begins with it.
   const day = place === 0 && hasOlder ? undefined : dayBefore(item, before);
   const isFirstUnread = place === line;
-  const goesOn = !isFirstUnread && continues(item, before, userId);
+  // Nor whether it goes on with a block: as if, so that it is no less high once more is known.
+  const goesOn = !isFirstUnread && ((place === 0 && hasOlder) || continues(item, before, userId));
   return (
     <div className="px-3 sm:px-6">
       {day !== undefined && <DayLine atMs={day} />}

@@ -15,7 +15,7 @@ import { useFirstIndex } from './use-first-index.js';
 import { useOlder } from './use-older.js';
 import { useReadMarks, WatchContext } from './use-read-marks.js';
 import { useSeek } from './use-seek.js';
-import { MANY_AT_ONCE, useUnreadLine } from './use-unread-line.js';
+import { MANY_AT_ONCE, type UnreadLine, useUnreadLine } from './use-unread-line.js';
 
 const FLASH_MS = 1_600;
 /** Nearer to the end than this is at the end. */
@@ -41,6 +41,7 @@ export function MessageList({ open, entry, sought }: MessageListProps): ReactEle
   const older = useOlder(loadOlder, hasOlder);
   const virtuoso = useRef<VirtuosoHandle>(null);
   const [isAtEnd, setIsAtEnd] = useState(true);
+  const [start, setStart] = useState(0);
   const active = useActive();
   const { flashId, show } = useShow(virtuoso, messages);
   const { busy, seek } = useSeek({ messages, hasOlder, loadOlder, show });
@@ -48,7 +49,7 @@ export function MessageList({ open, entry, sought }: MessageListProps): ReactEle
     if (sought !== null) seek(sought.conversationSeq - 1);
   }, [sought, seek]);
   useOwnInView(virtuoso, outgoing);
-  const follow = useFollow(items.length);
+  const follow = useFollow(items);
   const context = useListContext({ items, firstIndex, messages, line: line.place, entry, flashId, ...active, older, hasOlder });
   return (
     <WatchContext value={watch}>
@@ -68,6 +69,7 @@ export function MessageList({ open, entry, sought }: MessageListProps): ReactEle
           atBottomThreshold={AT_END_PX}
           atBottomStateChange={setIsAtEnd}
           startReached={older.reached}
+          rangeChanged={({ startIndex }) => setStart(startIndex - firstIndex)}
           increaseViewportBy={{ top: 600, bottom: 300 }}
           computeItemKey={(_, item) => keyOf(item, userId)}
           itemContent={(index, item, given) => <ListItem index={index} item={item} context={given} />}
@@ -77,7 +79,7 @@ export function MessageList({ open, entry, sought }: MessageListProps): ReactEle
         <JumpButtons
           entry={entry}
           isAtEnd={isAtEnd}
-          unreadAbove={isUnreadAbove(line, messages)}
+          unreadAbove={unreadAbove(line, messages, start)}
           busy={busy}
           onFirstUnread={() => seek(line.afterSeq ?? 0)}
           onLatest={() => virtuoso.current?.scrollToIndex({ index: 'LAST', align: 'end' })}
@@ -87,12 +89,11 @@ export function MessageList({ open, entry, sought }: MessageListProps): ReactEle
   );
 }
 
-function isUnreadAbove(
-  { place, afterSeq }: { place: number; afterSeq: number | undefined },
-  messages: readonly Message[],
-): number | undefined {
+/** Whether the unread line is above what shows, or not even held yet; `start`: the place of the first item that shows. */
+function unreadAbove({ place, afterSeq }: UnreadLine, messages: readonly Message[], start: number): number | undefined {
   if (afterSeq === undefined) return undefined;
-  return place === -1 ? 0 : messages[place]?.conversationSeq;
+  const isAbove = place === -1 ? (messages[0]?.conversationSeq ?? 0) > afterSeq : place < start;
+  return isAbove ? afterSeq : undefined;
 }
 
 /** Scrolls to a place, and lets the message there shine for a moment. */
@@ -117,14 +118,18 @@ function useOwnInView(virtuoso: { readonly current: VirtuosoHandle | null }, out
   }, [newest, virtuoso]);
 }
 
-/** At the end one stays there, unless much comes at once. */
-function useFollow(count: number): (isAtEnd: boolean) => 'auto' | false {
-  const seen = useRef(count);
-  const added = count - seen.current;
-  useEffect(() => {
-    seen.current = count;
-  }, [count]);
-  return (isAtEnd) => (isAtEnd && added <= MANY_AT_ONCE ? 'auto' : false);
+/** At the end one stays there, unless much comes at once; what is loaded above is nothing that comes. */
+function useFollow(items: readonly Item[]): (isAtEnd: boolean) => 'auto' | false {
+  const [held, setHeld] = useState({ items, added: 0 });
+  if (held.items !== items) setHeld({ items, added: addedTo(held.items, items) });
+  return (isAtEnd) => (isAtEnd && held.added > 0 && held.added <= MANY_AT_ONCE ? 'auto' : false);
+}
+
+function addedTo(before: readonly Item[], items: readonly Item[]): number {
+  const last = before.at(-1);
+  for (let added = 0; added <= MANY_AT_ONCE; added += 1) if (items[items.length - 1 - added] === last) return added;
+  // One's own message that has arrived is another item than when it was on its way.
+  return items.length - before.length > MANY_AT_ONCE ? MANY_AT_ONCE + 1 : 1;
 }
 
 type ContextInput = Omit<ListContext, 'bySeq' | 'isGroup' | 'isAdmin'> & {

@@ -26,7 +26,7 @@ export function PaneHeader({ avatar, title, note, onClose, onTitle, titleHint, c
   return (
     <header className="flex h-16 shrink-0 items-center gap-2 border-b border-line bg-pane px-2 sm:px-4">
       <IconButton icon={ArrowLeft} label={say('act.back')} onClick={onClose} className="md:hidden" />
-      <h1 className="flex min-w-0 flex-1">
+      <h2 className="flex min-w-0 flex-1">
         {onTitle === undefined ? (
           <span className="flex min-w-0 items-center gap-3 px-2 py-1">
             {avatar}
@@ -43,7 +43,7 @@ export function PaneHeader({ avatar, title, note, onClose, onTitle, titleHint, c
             {name}
           </button>
         )}
-      </h1>
+      </h2>
       {children}
     </header>
   );

@@ -23,13 +23,13 @@ export function ReactionChips({ message }: { readonly message: Message }): React
             type="button"
             data-testid="reaction"
             aria-pressed={isOwn}
-            aria-label={label}
             title={label}
             onClick={() => trying(() => client.setReaction(message, emoji, !isOwn))}
             className={`flex h-6 items-center gap-1 rounded-full border px-2 text-xs ${isOwn ? 'border-accent bg-chosen' : 'border-line bg-pane hover:bg-hover'}`}
           >
             <span className="font-emoji">{emoji}</span>
             <span className="tabular-nums">{userIds.length}</span>
+            <span className="sr-only">{label}</span>
           </button>
         );
       })}

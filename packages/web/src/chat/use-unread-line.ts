@@ -4,7 +4,7 @@
  */
 import type { Conversation, Message } from '@qim/client';
 import { useMemo, useState } from 'react';
-import { firstUnreadPlace } from './items.js';
+import { firstUnreadPlace, placeAfter } from './items.js';
 
 /** More than this at once are not scrolled past: that would mark them as read. */
 export const MANY_AT_ONCE = 20;
@@ -21,10 +21,9 @@ interface Held {
   /** Of the entry, once it was there. */
   readonly known: boolean;
   readonly lastSeq: number;
-  readonly count: number;
 }
 
-const NOTHING: Held = { afterSeq: undefined, known: false, lastSeq: 0, count: 0 };
+const NOTHING: Held = { afterSeq: undefined, known: false, lastSeq: 0 };
 
 export function useUnreadLine(
   entry: Conversation | undefined,
@@ -49,14 +48,14 @@ function advance(held: Held, entry: Conversation | undefined, messages: readonly
     known = true;
     if (entry.unreadCount > 0) afterSeq = entry.readConversationSeq;
   }
-  const lastSeq = messages.at(-1)?.conversationSeq ?? 0;
-  const hasGrown = held.lastSeq > 0 && lastSeq > held.lastSeq;
-  if (hasGrown) {
-    const isMany = messages.length - held.count > MANY_AT_ONCE;
-    if (isMany || (document.visibilityState === 'hidden' && !isUnread(entry, held.lastSeq))) afterSeq = held.lastSeq;
+  const lastSeq = messages.at(-1)?.conversationSeq ?? held.lastSeq;
+  if (held.lastSeq > 0 && lastSeq > held.lastSeq) {
+    const isMany = messages.length - placeAfter(messages, held.lastSeq) > MANY_AT_ONCE;
+    const isUnseen = isMany || document.visibilityState === 'hidden';
+    if (isUnseen && !isUnread(entry, held.lastSeq)) afterSeq = held.lastSeq;
   }
-  const isSame = afterSeq === held.afterSeq && known === held.known && lastSeq === held.lastSeq && messages.length === held.count;
-  return isSame ? held : { afterSeq, known, lastSeq, count: messages.length };
+  const isSame = afterSeq === held.afterSeq && known === held.known && lastSeq === held.lastSeq;
+  return isSame ? held : { afterSeq, known, lastSeq };
 }
 
 /** Whether something before this was unread already: then its line stands. */

@@ -13,7 +13,7 @@ export function ConversationMenu({ conversation, title }: { readonly conversatio
   const say = useSay();
   const label = say('list.actions', { title });
   return (
-    <span className="absolute right-3 bottom-1 rounded-lg bg-pane opacity-0 group-hover:opacity-100 focus-within:opacity-100 has-data-[state=open]:opacity-100 [@media(hover:none)]:hidden">
+    <span className="absolute top-1.5 right-4 rounded-lg bg-pane shadow-xs opacity-0 group-hover:opacity-100 focus-within:opacity-100 has-data-[state=open]:opacity-100 [@media(hover:none)]:hidden">
       <Menu label={label} trigger={<IconButton icon={Ellipsis} label={label} small />}>
         <ConversationMenuItems conversation={conversation} />
       </Menu>

@@ -23,6 +23,7 @@ export function ListHeader({ filter, onFilter, filterBox, onNew, ...menu }: List
   const say = useSay();
   return (
     <header className="shrink-0 space-y-2 px-3 pt-3 pb-2">
+      <h1 className="sr-only">{say('list.section')}</h1>
       <div className="flex items-center gap-2">
         <OwnMenu {...menu} />
         <span className="flex-1" />
@@ -55,12 +56,9 @@ function OwnMenu({ onSettings, onHelp, onSignOut }: Pick<ListHeaderProps, 'onSet
       label={say('menu.own')}
       align="start"
       trigger={
-        <button
-          type="button"
-          aria-label={`${say('menu.own')}: ${name}`}
-          className="flex min-w-0 items-center gap-2.5 rounded-lg p-1 pr-2 hover:bg-hover"
-        >
+        <button type="button" className="flex min-w-0 items-center gap-2.5 rounded-lg p-1 pr-2 hover:bg-hover">
           <Avatar id={userId} name={name} size="small" />
+          <span className="sr-only">{say('menu.own')}: </span>
           <span className="truncate font-semibold" data-testid="me">
             {name}
           </span>

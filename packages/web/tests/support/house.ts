@@ -9,7 +9,7 @@ import { devToken, type RealServer, startRealServer } from '../../../../tools/te
 import { Person } from './person.js';
 
 /** Calls under way at the same time when many messages are sent. */
-const PARALLEL = 32;
+const PARALLEL = 128;
 
 export class House {
   readonly server: RealServer;
