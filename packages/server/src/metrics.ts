@@ -4,7 +4,7 @@
  */
 import type { CorruptReason, ErrorCode, MethodName } from '@qim/proto';
 import type { HookAnswer, HookKind } from '@qim/push';
-import type { Outbox, OutboxKind } from '@qim/store';
+import type { Outbox, OutboxKind, Store } from '@qim/store';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { RetentionObserver } from './retention/sweep.js';
 
@@ -31,8 +31,14 @@ export interface Metrics extends RetentionObserver {
   hookTold(kind: HookKind, outcome: HookAnswer['outcome']): void;
   hookDead(): void;
   beforeSendAsked(outcome: 'allowed' | 'denied' | 'failed'): void;
-  /** The exposition; the outbox is asked now. An outbox that does not answer leaves its three gauges out. */
-  expose(outbox: Pick<Outbox, 'backlog'>): Promise<{ readonly contentType: string; readonly text: string }>;
+  /**
+   * The exposition; outbox and webhook's queue are asked now. One that does not answer leaves its gauges out. `hooks` undefined: there
+   * is no webhook.
+   */
+  expose(
+    outbox: Pick<Outbox, 'backlog'>,
+    hooks?: Pick<Store['hooks'], 'backlog'>,
+  ): Promise<{ readonly contentType: string; readonly text: string }>;
 }
 
 /** Calls take from a fraction of a millisecond (embedded) to the store's timeout. Seconds. */
@@ -62,6 +68,42 @@ export function createMetrics(): Metrics {
     buckets: CALL_SECONDS,
     registers,
   });
+  const deliveries = counter('qim_deliveries_total', 'Events sent to connected devices');
+  const slow = counter('qim_slow_consumers_total', 'Connections closed because the device read too slowly');
+  const backlog = {
+    entries: gauge('qim_outbox_entries', 'Outbox entries waiting for delivery'),
+    oldest: gauge('qim_outbox_oldest_seconds', 'How long the oldest of them has waited'),
+    poison: gauge('qim_outbox_poison', 'Outbox entries that lie set aside'),
+    untold: gauge('qim_webhook_waiting', 'Events that the webhook is still to be told'),
+    untoldOldest: gauge('qim_webhook_oldest_seconds', 'How long the oldest of them has waited'),
+  };
+
+  return {
+    connectionOpened: () => connections.inc(),
+    connectionClosed: (code) => {
+      connections.dec();
+      closed.inc({ code: closeLabel(code) });
+    },
+    callEnded: (method, outcome, seconds) => calls.observe({ method, outcome }, seconds),
+    eventSent: () => deliveries.inc(),
+    slowConsumer: () => slow.inc(),
+    ...storeCounters(counter, registers),
+    ...pushCounters(counter, registers),
+    ...sharingCounters(counter, gauge),
+    ...retentionCounters(counter),
+    ...webhookCounters(counter),
+    expose: async (outbox, hooks) => {
+      await Promise.all([showBacklog(backlog, outbox), showUntold(backlog, hooks)]);
+      return { contentType: registry.contentType, text: await registry.metrics() };
+    },
+  };
+}
+
+type MakeCounter = (name: string, help: string, labelNames?: string[]) => Counter;
+type StoreCounters = Pick<Metrics, 'committed' | 'damage' | 'redo' | 'roundTrip' | 'takeOver'>;
+type PushCounters = Pick<Metrics, 'entryDelivered' | 'entrySetAside' | 'deliveryDeferred' | 'leaseLost'>;
+
+function storeCounters(counter: MakeCounter, registers: Registry[]): StoreCounters {
   const commits = counter('qim_commits_total', 'Messages committed; duplicates are not among them');
   const commitSeconds = new Histogram({
     name: 'qim_commit_seconds',
@@ -75,8 +117,19 @@ export function createMetrics(): Metrics {
     'kind',
   ]);
   const roundTrips = counter('qim_store_round_trips_total', 'Flushes to the store');
-  const deliveries = counter('qim_deliveries_total', 'Events sent to connected devices');
-  const slow = counter('qim_slow_consumers_total', 'Connections closed because the device read too slowly');
+  return {
+    committed: (seconds) => {
+      commits.inc();
+      commitSeconds.observe(seconds);
+    },
+    damage: (reason) => damage.inc({ reason }),
+    redo: () => redo.inc(),
+    roundTrip: () => roundTrips.inc(),
+    takeOver: (kind) => takeOvers.inc({ kind }),
+  };
+}
+
+function pushCounters(counter: MakeCounter, registers: Registry[]): PushCounters {
   const entries = counter('qim_push_entries_total', 'Outbox entries handed on, by kind', ['kind']);
   const lag = new Histogram({
     name: 'qim_push_lag_seconds',
@@ -87,29 +140,7 @@ export function createMetrics(): Metrics {
   const deferred = counter('qim_push_deferred_total', 'Passes over a partition that left entries to try again');
   const leasesLost = counter('qim_push_leases_lost_total', 'Partitions that another process took over from this one');
   const setAside = counter('qim_push_set_aside_total', 'Outbox entries that could not be handled and were set aside');
-  const backlog = {
-    entries: gauge('qim_outbox_entries', 'Outbox entries waiting for delivery'),
-    oldest: gauge('qim_outbox_oldest_seconds', 'How long the oldest of them has waited'),
-    poison: gauge('qim_outbox_poison', 'Outbox entries that lie set aside'),
-  };
-
   return {
-    connectionOpened: () => connections.inc(),
-    connectionClosed: (code) => {
-      connections.dec();
-      closed.inc({ code: closeLabel(code) });
-    },
-    callEnded: (method, outcome, seconds) => calls.observe({ method, outcome }, seconds),
-    eventSent: () => deliveries.inc(),
-    slowConsumer: () => slow.inc(),
-    committed: (seconds) => {
-      commits.inc();
-      commitSeconds.observe(seconds);
-    },
-    damage: (reason) => damage.inc({ reason }),
-    redo: () => redo.inc(),
-    roundTrip: () => roundTrips.inc(),
-    takeOver: (kind) => takeOvers.inc({ kind }),
     entryDelivered: (kind, lagMs) => {
       entries.inc({ kind });
       if (lagMs !== undefined) lag.observe(Math.max(0, lagMs) / 1_000);
@@ -117,13 +148,6 @@ export function createMetrics(): Metrics {
     entrySetAside: () => setAside.inc(),
     deliveryDeferred: () => deferred.inc(),
     leaseLost: () => leasesLost.inc(),
-    ...sharingCounters(counter, gauge),
-    ...retentionCounters(counter),
-    ...webhookCounters(counter),
-    expose: async (outbox) => {
-      await showBacklog(backlog, outbox);
-      return { contentType: registry.contentType, text: await registry.metrics() };
-    },
   };
 }
 
@@ -168,6 +192,8 @@ interface BacklogGauges {
   readonly entries: Gauge;
   readonly oldest: Gauge;
   readonly poison: Gauge;
+  readonly untold: Gauge;
+  readonly untoldOldest: Gauge;
 }
 
 async function showBacklog(gauges: BacklogGauges, outbox: Pick<Outbox, 'backlog'>): Promise<void> {
@@ -180,4 +206,14 @@ async function showBacklog(gauges: BacklogGauges, outbox: Pick<Outbox, 'backlog'
   gauges.entries.set(waiting.entries);
   gauges.oldest.set(waiting.oldestMs / 1_000);
   gauges.poison.set(waiting.poison);
+}
+
+async function showUntold({ untold, untoldOldest }: BacklogGauges, hooks: Pick<Store['hooks'], 'backlog'> | undefined): Promise<void> {
+  const queue = await hooks?.backlog().catch(() => undefined);
+  if (queue === undefined) {
+    for (const gauge of [untold, untoldOldest]) gauge.remove();
+    return;
+  }
+  untold.set(queue.waiting);
+  untoldOldest.set(queue.oldestMs / 1_000);
 }

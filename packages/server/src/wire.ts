@@ -101,7 +101,7 @@ function wireGateway({ config, io, log, metrics, store, ...parts }: Parts, write
       if (parts.stopping()) throw new Error('the server is stopping');
       await store.ping();
     },
-    metrics: () => metrics.expose(store.outbox),
+    metrics: () => metrics.expose(store.outbox, parts.webhookSecrets === undefined ? undefined : store.hooks),
     observer: metrics,
     log,
     now: io.now,

@@ -79,6 +79,20 @@ test('an outbox that does not answer shows no number, and the rest is shown', as
   expect(told).toContain('qim_commits_total 0');
 });
 
+test('the queue of the webhook is shown where there is one, and not as a number when it does not answer', async () => {
+  const metrics = createMetrics();
+  const untold = async (hooks: Parameters<typeof metrics.expose>[1]) => {
+    const { text } = await metrics.expose(quiet, hooks);
+    return text.split('\n').filter((line) => line.startsWith('qim_webhook_waiting') || line.startsWith('qim_webhook_oldest'));
+  };
+  expect(await untold({ backlog: async () => ({ waiting: 4, oldestMs: 2_500, dead: 0 }) })).toEqual([
+    'qim_webhook_waiting 4',
+    'qim_webhook_oldest_seconds 2.5',
+  ]);
+  expect(await untold({ backlog: () => Promise.reject(new Error('away')) })).toEqual([]);
+  expect(await untold(undefined)).toEqual([]);
+});
+
 test('two servers in one process do not count together', async () => {
   const [one, two] = [createMetrics(), createMetrics()];
   one.committed(0.1);
