@@ -16,6 +16,7 @@ const RULES = `## How they go together
 - Tokens: exactly one of \`--jwt-secret-file\` and \`--jwks-url\`, or \`--dev\`, which makes a secret in the data folder when
   no file is given. A server without any of them does not start.
 - \`--dev\` listens on loopback only and does not go with \`--jwks-url\`.
+- \`--tls-cert-file\` and \`--tls-key-file\` go together; limits of addresses need \`--trusted-proxies\` where a proxy is in front.
 - On the embedded store the role gateway needs push beside it: no other process can deliver what it commits.
 - \`--store\` and \`--data\` mean the same in every command that opens a store.
 `;
