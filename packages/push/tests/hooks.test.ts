@@ -159,6 +159,23 @@ describe('a webhook that does not take what it is told', () => {
     await push.stop();
   });
 
+  test('one that fails for a while is told before what follows it, which would have been taken', async () => {
+    const { push, group, commit, told, emptied, answering } = open();
+    let failures = 3;
+    answering((event) => {
+      if (event.message.record.conversationSeq !== 1 || failures === 0) return TAKEN;
+      failures -= 1;
+      return { outcome: 'failed', why: '500' };
+    });
+    await push.start();
+    await group(ALICE, [BOB]);
+    await commit(ALICE);
+    await commit(ALICE);
+    await emptied();
+    expect(told).toEqual([`sent ${G} 1`, `sent ${G} 2`, `sent ${G} 3`]);
+    await push.stop();
+  });
+
   test('what is refused is a dead letter after its last try, and what follows is told', async () => {
     const { push, store, group, commit, told, dead, emptied, answering } = open();
     let tries = 0;
