@@ -28,7 +28,7 @@ interface Told {
 /** Answers by `answer`; `down` closes it, so that nobody answers, and `up` opens it again at the same port. */
 async function receiver() {
   const told: Told[] = [];
-  let answer: (told: Told) => readonly [status: number, body: string] | 'never' = () => [200, '{"allow":true}'];
+  let answer: (told: Told) => readonly [status: number, body: string, location?: string] | 'never' = () => [200, '{"allow":true}'];
   let server: Server | undefined;
   let port = 0;
   const up = async () => {
@@ -45,7 +45,7 @@ async function receiver() {
     if (given === 'never') return;
     // As docs/webhooks.md says: what comes again, because a partition went to another owner, has the id that it had.
     if (given[0] < 300 && !told.some(({ body }) => body.id === one.body.id)) told.push(one);
-    response.writeHead(given[0]).end(given[1]);
+    response.writeHead(given[0], given[2] === undefined ? {} : { location: given[2] }).end(given[1]);
   };
   const down = async () => {
     server?.closeAllConnections();
@@ -188,7 +188,7 @@ test.each([
   const elsewhere = await receiver();
   const { url, down, answering } = await receiver();
   const server = await serve({ beforeSendUrl: url, beforeSendFailure, beforeSendTimeout: '100ms' });
-  const answers = ['never', [302, ''], [500, '{"allow":true}'], [200, 'yes'], [200, '{"allow":"true"}']] as const;
+  const answers = ['never', [307, '', elsewhere.url], [500, '{"allow":true}'], [200, 'yes'], [200, '{"allow":"true"}']] as const;
   for (const answer of answers) {
     answering(() => answer);
     expect((await send(server, 'alice', { toUserId: 'bob' })).status, String(answer)).toBe(status);
