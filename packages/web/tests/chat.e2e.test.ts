@@ -1,6 +1,6 @@
 /** Two people who chat, in real browser windows, on the page as it is built, from the real server on its embedded store. */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { House } from './support/house.js';
+import { eventually, House } from './support/house.js';
 
 let house: House;
 
@@ -16,7 +16,7 @@ test('bob sees live what alice writes, with the right badge before he opens it a
   await alice.writeTo('bob', 'Hello Bob');
   await alice.say('Are you there?');
   await bob.row('alice').getByText('2 unread').waitFor({ state: 'attached' });
-  await expect.poll(() => bob.page.title()).toBe('(2) qim');
+  await eventually(() => bob.page.title()).toBe('(2) qim');
   expect(await bob.row('alice').textContent()).toContain('Are you there?');
   await bob.open('alice');
   await bob.message('Are you there?').waitFor();
@@ -117,9 +117,9 @@ test('a draft is kept for its conversation, over a reload, and shows in the list
   await alice.row('bob13').getByText('half written').waitFor();
   await alice.page.reload();
   await alice.open('bob13');
-  await expect.poll(() => alice.box.inputValue()).toBe('half written');
+  await eventually(() => alice.box.inputValue()).toBe('half written');
   await alice.open('carol13');
-  await expect.poll(() => alice.box.inputValue()).toBe('');
+  await eventually(() => alice.box.inputValue()).toBe('');
 });
 
 test('a conversation is pinned, muted, marked unread, hidden and cleared from its menu', async () => {

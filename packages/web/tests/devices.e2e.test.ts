@@ -1,6 +1,6 @@
 /** Links that break, devices that differ, groups that change: what people meet in a real Chromium on the real server. */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { House } from './support/house.js';
+import { eventually, House } from './support/house.js';
 
 let house: House;
 
@@ -148,7 +148,7 @@ test('a group with 250 unread says 200+, leads to the first unread one and back 
   await bob.page.getByTestId('unread-line').waitFor();
   const first = bob.page.locator('[data-row][data-seq="2"]');
   await first.waitFor();
-  await expect.poll(() => first.boundingBox().then((box) => (box?.y ?? -1) > 60 && (box?.y ?? 0) < 600)).toBe(true);
+  await eventually(() => first.boundingBox().then((box) => (box?.y ?? -1) > 60 && (box?.y ?? 0) < 600)).toBe(true);
   await bob.page.getByRole('button', { name: /^Jump to the latest/ }).click();
   await bob.page.locator('[data-row][data-seq="251"]').waitFor();
   await bob.row('Busy').getByTestId('badge').waitFor({ state: 'detached' });

@@ -68,7 +68,8 @@ interface HeaderWithNoteProps {
 }
 
 function HeaderWithNote(props: HeaderWithNoteProps): ReactElement {
-  return props.entry.kind === 'group' ? <GroupHeader {...props} /> : <DirectHeader {...props} />;
+  const { online, ...rest } = props;
+  return props.entry.kind === 'group' ? <GroupHeader {...rest} /> : <DirectHeader {...rest} online={online} />;
 }
 
 function DirectHeader({ entry, online, ...rest }: HeaderWithNoteProps): ReactElement {
@@ -81,7 +82,7 @@ function DirectHeader({ entry, online, ...rest }: HeaderWithNoteProps): ReactEle
   );
 }
 
-function GroupHeader({ entry, online: _, ...rest }: HeaderWithNoteProps): ReactElement {
+function GroupHeader({ entry, ...rest }: Omit<HeaderWithNoteProps, 'online'>): ReactElement {
   const { say } = useSpeech();
   const { members, status, hasMore } = useMembers(entry.conversationId);
   const presence = usePresence();

@@ -9,15 +9,35 @@ interface WithContext {
   readonly context?: ListContext;
 }
 
-function List({ context: _, ref, ...props }: ListProps & WithContext & { readonly ref?: RefObject<HTMLDivElement> }): ReactElement {
+function List({
+  ref,
+  style,
+  children,
+  'data-testid': testId,
+}: ListProps & WithContext & { readonly ref?: RefObject<HTMLDivElement> }): ReactElement {
   const say = useSay();
-  // biome-ignore lint/a11y/useSemanticElements: a list of list items, which the library positions
-  return <div {...props} ref={ref} role="list" aria-label={say('message.list')} />;
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a list of list items, which the library positions
+    <div ref={ref} style={style} data-testid={testId} role="list" aria-label={say('message.list')}>
+      {children}
+    </div>
+  );
 }
 
-function Row({ context: _, item: __, ...props }: ItemProps<Item> & WithContext): ReactElement {
-  // biome-ignore lint/a11y/useSemanticElements: as above
-  return <div {...props} role="listitem" />;
+/** The library finds its items again, and what it knows of their sizes, by these. */
+function Row({
+  style,
+  children,
+  'data-index': index,
+  'data-item-index': itemIndex,
+  'data-known-size': knownSize,
+}: ItemProps<Item> & WithContext): ReactElement {
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: as above
+    <div style={style} data-index={index} data-item-index={itemIndex} data-known-size={knownSize} role="listitem">
+      {children}
+    </div>
+  );
 }
 
 /** As high while it loads as when it says that it failed: nothing below it moves. */

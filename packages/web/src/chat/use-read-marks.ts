@@ -1,5 +1,5 @@
 /** Marks as read what was on screen, and only while the page itself was. */
-import { createContext, type RefObject, useContext, useEffect, useMemo, useRef } from 'react';
+import { createContext, type RefObject, useContext, useEffect, useMemo } from 'react';
 
 /** Half of a message, or a screen's half of a long one. */
 function isShown({ isIntersecting, intersectionRatio, intersectionRect, rootBounds }: IntersectionObserverEntry): boolean {
@@ -13,11 +13,7 @@ export const WatchContext = createContext<Watch>(() => () => {});
 
 /** `scroller`: what scrolls; null until it is there. */
 export function useReadMarks(scroller: HTMLElement | null, markRead: (conversationSeq: number) => void): Watch {
-  const marker = useRef(markRead);
-  useEffect(() => {
-    marker.current = markRead;
-  }, [markRead]);
-  const { watch, observe } = useMemo(() => eye((seq) => marker.current(seq)), []);
+  const { watch, observe } = useMemo(() => eye(markRead), [markRead]);
   useEffect(() => (scroller === null ? undefined : observe(scroller)), [scroller, observe]);
   return watch;
 }

@@ -11,6 +11,11 @@ import { Person } from './person.js';
 /** Calls under way at the same time when many messages are sent. */
 const PARALLEL = 128;
 
+/** A condition to wait for; long, because a busy machine is slow and nothing is decided by it. */
+export function eventually<T>(read: () => T | Promise<T>, timeout = 60_000) {
+  return expect.poll(read, { timeout, interval: 20 });
+}
+
 export class House {
   readonly server: RealServer;
   readonly browser: Browser;
