@@ -36,6 +36,19 @@ async function failureOf(text: Buffer): Promise<ArchiveError | undefined> {
   }
 }
 
+/** The number of the line that a byte is in. */
+function lineAt(all: Buffer, at: number): number {
+  return all.subarray(0, at).toString('latin1').split('\n').length;
+}
+
+/** The number of the line that closes the chunk, or the archive, that a byte is in; a changed line end joins two lines. */
+function sealAfter(all: Buffer, at: number): number {
+  const from = lineAt(all, at);
+  const lines = all.toString('latin1').split('\n');
+  const seal = lines.findIndex((line, i) => i >= from - 1 && /^\{"kind":"(?:chunk|end)"/.test(line));
+  return all[at] === 0x0a ? lines.length : seal + 1;
+}
+
 test('any byte that was changed is noticed, and its line or the end of its chunk is named', async () => {
   const { all } = await exported(await filled());
   expect(await failureOf(all)).toBeUndefined();
@@ -44,7 +57,8 @@ test('any byte that was changed is noticed, and its line or the end of its chunk
     changed[at] = (changed[at] ?? 0) ^ 1;
     const failure = await failureOf(changed);
     expect(failure, `byte ${at}`).toBeDefined();
-    expect(failure?.line).toBeGreaterThanOrEqual(1);
+    expect(failure?.line, `byte ${at}`).toBeGreaterThanOrEqual(lineAt(all, at));
+    expect(failure?.line, `byte ${at}`).toBeLessThanOrEqual(sealAfter(all, at));
   }
 });
 
