@@ -2,6 +2,9 @@
 import type { LiveServer } from './live.js';
 import type { Tried } from './run-fuzz.js';
 
+/** Inputs may be long. */
+const FAILURE_CHARS_MAX = 4_000;
+
 /** The fuzzer's own connection. */
 const OWN_CONNECTIONS = 1;
 
@@ -17,7 +20,7 @@ export async function reportOf(tried: readonly Tried[], live: Pick<LiveServer, '
   const inputs = tried.reduce((sum, each) => sum + each.inputs, 0);
   const lines = [
     ...tried.map((each) => `${String(each.inputs).padStart(9)}  ${(each.milliseconds / 1_000).toFixed(1).padStart(7)} s  ${each.name}`),
-    ...failures.map(({ name, failure }) => `FAILED ${name}\n${failure}`),
+    ...failures.map(({ name, failure }) => `FAILED ${name}\n${failure?.slice(0, FAILURE_CHARS_MAX)}`),
     ...faults.map((line) => `LOGGED ${line}`),
     ...(connections <= OWN_CONNECTIONS ? [] : [`LEFT ${connections} connections open`]),
     ...(grownBytes === undefined ? [] : [`heap grown by ${(grownBytes / 1024 / 1024).toFixed(1)} MiB over what leaves nothing behind`]),
