@@ -166,7 +166,7 @@ test('10 000 messages are scrolled to the first and back to the last, and what i
 /** Runs in the page: scrolls up by a little at a time over a few loads, and says how far a message ever moved by itself. */
 async function worstDrift(): Promise<number> {
   const box = document.querySelector('[data-virtuoso-scroller]');
-  const frame = (): Promise<unknown> => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
+  const frame = (): Promise<unknown> => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
   const tops = (): Map<string, number> =>
     new Map(
       [...document.querySelectorAll<HTMLElement>('[data-row]')].map((row) => [row.dataset.seq ?? '', row.getBoundingClientRect().top]),
