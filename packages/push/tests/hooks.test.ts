@@ -262,9 +262,9 @@ describe('an offline push', () => {
     answering(() => ({ outcome: 'unreachable', why: 'ECONNREFUSED' }));
     await push.start();
     await group(ALICE, [BOB, CAROL, dave]);
-    const { conversationSeq } = await commit(ALICE);
+    const { conversationSeq, committedAtMs } = await commit(ALICE);
     await turns();
-    await store.directory.setFlags(T0, BOB, G, { muted: true });
+    await store.directory.setFlags(T0, BOB, G, { muted: true }, { conversationSeq, activityAtMs: committedAtMs });
     await store.directory.raiseRead(T0, CAROL, G, conversationSeq);
     answering(() => TAKEN);
     await emptied();

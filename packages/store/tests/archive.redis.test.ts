@@ -2,7 +2,7 @@
 import { afterAll, expect, test } from 'vitest';
 import { startRedisCluster } from '../src/testing/redis-cluster.js';
 import { startRedis } from '../src/testing/redis-server.js';
-import { embeddedPlace, exported, fill, imported, linesIn, ownRedis, redisPlace } from './archive-harness.js';
+import { embeddedPlace, exported, fill, imported, linesIn, ownRedis, type Place, redisPlace } from './archive-harness.js';
 import { moveSuite } from './archive-suite.js';
 import { rawClient } from './redis-backend.js';
 
@@ -27,7 +27,7 @@ test('embedded, Redis, Cluster and back: what comes home is what left', async ()
   stops.push(first.close, last.close);
   await fill(first, 2);
   const lines = await linesIn(await exported(first));
-  let from = first;
+  let from: Place = first;
   for (const to of [await redis(), redisPlace(cluster.url, async () => {}), last]) {
     await imported(to, await exported(from));
     from = to;

@@ -135,6 +135,7 @@ async function firstOf(place: Place) {
   if (found === undefined) throw new Error('there is one');
   const [userId] = (await store.messages.readMembers(found.tenantId, found.conversationId)).keys();
   await store.close();
+  if (userId === undefined) throw new Error('it has members');
   return [found.conversationId, userId] as const;
 }
 
@@ -153,7 +154,6 @@ test('after an import sequences go on, and counts are exact', async () => {
   places.push(target);
   await imported(target, await exported(source));
   const [conversationId, userId] = await firstOf(target);
-  if (userId === undefined) throw new Error('it has members');
   const store = await target.store();
   const { views } = await store.directory.page(TENANT, userId, 10, undefined);
   const states = views.map((view) => ({ conversationId, watermark: view.readSeq }));

@@ -1,7 +1,6 @@
 /** Who may send direct messages: blocks, and the tenant's setting. */
 import { describe, expect, test } from 'vitest';
-import type { DirectMessages } from '../src/direct-gate.js';
-import { directConversationId } from '../src/index.js';
+import { type DirectMessages, directConversationId } from '../src/index.js';
 import { ALICE, BOB, CAROL, caller, openWorld, refusal, T0, T7, type World } from './support.js';
 
 const DIRECT = directConversationId(T0, ALICE, BOB);
