@@ -74,7 +74,7 @@ test('a reply quotes what it answers, a reaction shows and comes off, and the em
   await bob.page.getByRole('button', { name: 'More emoji' }).click();
   await bob.page.getByLabel('Search emoji').fill('teapot');
   await bob.page.getByRole('gridcell').first().click();
-  await alice.page.getByTestId('reaction').getByText('🫖').waitFor();
+  await alice.page.getByTestId('reaction').getByText('🫖', { exact: true }).waitFor();
   await bob.page.getByTestId('reaction').click();
   await alice.page.getByTestId('reaction').waitFor({ state: 'detached' });
 });
