@@ -1,5 +1,4 @@
 /** What senders were told, before and after a failure: no (epoch, sequence) may name two messages. */
-import { setImmediate } from 'node:timers/promises';
 import type { CommitOutcome, CommitRequest } from '../src/message/message-store.js';
 import type { Store } from '../src/store.js';
 
@@ -31,7 +30,7 @@ export class Senders {
     while (!signal.aborted)
       await this.commit(store, next()).then(
         () => {},
-        () => setImmediate(),
+        () => new Promise<void>((resolve) => setImmediate(resolve)),
       );
   }
 

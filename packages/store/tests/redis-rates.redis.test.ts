@@ -10,9 +10,13 @@ let raw: RawClient;
 let roundTrips = 0;
 
 beforeAll(async () => {
-  backend = await RedisBackend.open({ observer: { roundTrip: () => {
+  backend = await RedisBackend.open({
+    observer: {
+      roundTrip: () => {
         roundTrips += 1;
-      } } });
+      },
+    },
+  });
   other = await openRedisStore(backend.url);
   raw = await rawClient(backend.url);
 });
