@@ -25,8 +25,8 @@ export default defineConfig({
     // Without it one core would be left idle.
     maxWorkers: '100%',
     // Against what hangs, and never against what is slow: a busy machine fails no test.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
     passWithNoTests: false,
     projects: [
       // Files of one worker share their modules: loading them anew for each file takes longer than the tests.
@@ -37,7 +37,7 @@ export default defineConfig({
       { extends: true, test: { name: 'disk', include: disk, exclude: [...redis, ...e2e], sequence: { groupOrder: 1 } } },
       { extends: true, test: { name: 'redis', include: redis, sequence: { groupOrder: 2 } } },
       // One file at a time: each starts servers and browsers of its own, and two cores are all that CI has.
-      { extends: true, test: { name: 'e2e', include: e2e, testTimeout: 120_000, maxWorkers: 1, sequence: { groupOrder: 3 } } },
+      { extends: true, test: { name: 'e2e', include: e2e, testTimeout: 300_000, maxWorkers: 1, sequence: { groupOrder: 3 } } },
     ],
   },
 });

@@ -33,8 +33,8 @@ afterAll(async () => {
 
 test('pushes doubled and out of order: a device is up to date without reading anew', async () => {
   await freshFetchHolds(backing, ['once', 'once', 'twice', 'late'], { resync: false, stories: 15, seed: SEED });
-}, 60_000);
+});
 
 test('pushes lost as well: a device is up to date once it is told to catch up', async () => {
   await freshFetchHolds(backing, ['once', 'twice', 'late', 'lost'], { resync: true, stories: 15, seed: SEED });
-}, 60_000);
+});

@@ -21,16 +21,16 @@ async function backing(): Promise<Backing> {
 
 test('pushes doubled and out of order: a device is up to date without reading anew', async () => {
   await freshFetchHolds(await backing(), ['once', 'once', 'twice', 'late'], { resync: false, stories: 100, seed: SEED });
-}, 60_000);
+});
 
 test('pushes lost as well: a device is up to date once it is told to catch up', async () => {
   await freshFetchHolds(await backing(), ['once', 'twice', 'late', 'lost'], { resync: true, stories: 100, seed: SEED });
-}, 60_000);
+});
 
 test('pushes lost and nothing said of it: a device falls behind, which this check would see', async () => {
   const holds = freshFetchHolds(await backing(), ['once', 'lost'], { resync: false, stories: 60, seed: SEED });
   await expect(holds).rejects.toThrow(/Property failed/);
-}, 60_000);
+});
 
 test('a catch-up that forgets what was amended is seen', async () => {
   const sound = await backing();
@@ -39,4 +39,4 @@ test('a catch-up that forgets what was amended is seen', async () => {
   const store = { ...sound.store, messages: { ...messages, catchUp: forgetful as typeof messages.catchUp } };
   const holds = freshFetchHolds({ ...sound, store }, ['once', 'lost'], { resync: true, stories: 60, seed: SEED });
   await expect(holds).rejects.toThrow(/Property failed/);
-}, 60_000);
+});

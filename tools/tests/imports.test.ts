@@ -76,7 +76,7 @@ beforeAll(async () => {
   await write('packages/session/src/b.ts', "import './a.js'; export const b = 1;");
   for (const [path, text] of [...PLANTED, ...ALLOWED]) await write(path, text);
   problems = await checkImports(root, written);
-}, 60_000);
+});
 
 afterAll(() => rm(root, { recursive: true, force: true }));
 

@@ -12,7 +12,7 @@ const CLIENT_LINES_MAX = 270;
 let server: DevServer;
 beforeAll(async () => {
   server = await startDevServer();
-}, 60_000);
+});
 afterAll(() => server.stop());
 
 async function python(...args: string[]): Promise<string[]> {

@@ -7,7 +7,7 @@ import { type DevServer, startDevServer } from '../serve/dev-server.js';
 let server: DevServer;
 beforeAll(async () => {
   server = await startDevServer();
-}, 60_000);
+});
 afterAll(() => server.stop());
 
 const readme = (name: string): Promise<string> => readFile(new URL(`../../${name}`, import.meta.url), 'utf8');

@@ -39,4 +39,4 @@ test('a sound store is worked on until the time is up, and what was done is summ
   expect(await soak('memory', open, options)).toBe(true);
   expect(opened).toBe(2);
   expect(lines[1]).toMatch(/^memory: seed 11, 6 sequences, \d+ operations, \d+ comparisons, divergences 0$/);
-}, 60_000);
+});

@@ -36,7 +36,7 @@ beforeAll(async () => {
     await symlink(join(ROOT, 'node_modules', name), link);
   }
   qim = join(installed, 'bin/qim.js');
-}, 120_000);
+});
 afterAll(async () => {
   for (const end of ends.reverse()) await end();
 });

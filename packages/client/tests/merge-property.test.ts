@@ -218,4 +218,4 @@ function converges(deeds: fc.Arbitrary<Deed>, runs: number): Promise<void> {
 
 test('lost, doubled and late pushes, amendments and reactions, holes, clearing, removal, other epochs, sequences given again', async () => {
   await converges(deed, 250);
-}, 60_000);
+});

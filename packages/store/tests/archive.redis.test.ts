@@ -33,7 +33,7 @@ test('embedded, Redis, Cluster and back: what comes home is what left', async ()
     from = to;
   }
   expect(await linesIn(await exported(last))).toEqual(lines);
-}, 60_000);
+});
 
 test('an export of a Redis is refused while a server lives, and fails when something was committed meanwhile', async () => {
   const place = await redis();

@@ -12,4 +12,4 @@ test('the store on a Cluster answers random work as the model does, at every ste
   } finally {
     await subject.close();
   }
-}, 120_000);
+});

@@ -37,7 +37,7 @@ async function serverHangs(stop: AbortSignal): Promise<void> {
   }
 }
 
-test.each(OPERATIONS)('$name', { timeout: 60_000 }, async ({ prepare }) => {
+test.each(OPERATIONS)('$name', async ({ prepare }) => {
   const { run } = await prepare(new People(backend));
   const before = await stored(raw);
   let at = 1;

@@ -99,9 +99,9 @@ describe('a commit is all or nothing', () => {
     await chat.edit(2, 'edited');
     const { tenantId, conversationId } = chat;
     const policy = { olderThanMs: undefined, keepNewest: 0 };
-    // Index, record and body of two, the amendment of one of them twice; the newest: record, body, two of its amendment,
-    // the outbox and its counter; the facts; and after the last.
-    expect(await allOrNothing('retain', () => backend.store.messages.retain(tenantId, conversationId, policy))).toBe(16);
+    // Index, record, body and reactions of two, the amendment of one of them twice; the newest: record, body, reactions, two
+    // of its amendment, the outbox and its counter; the facts; and after the last.
+    expect(await allOrNothing('retain', () => backend.store.messages.retain(tenantId, conversationId, policy))).toBe(19);
     expect(await chat.sequences(bob)).toEqual([3]);
   });
 

@@ -17,7 +17,7 @@ let house: House;
 
 beforeAll(async () => {
   house = await House.open();
-}, 120_000);
+});
 afterAll(() => house?.close());
 afterEach(() => house.clear());
 
