@@ -81,7 +81,10 @@ export async function play(url: string, scene: Scene): Promise<{ readonly groupI
   await talkInGroup(scene, target, of);
   await of('alice').setConversationFlags(group.conversationId, { pinned: true });
   await of('alice').setConversationFlags(busy.conversationId, { muted: true });
-  return { groupId: group.conversationId, end: () => people.forEach((client) => client.close()) };
+  const end = () => {
+    for (const client of people.values()) client.close();
+  };
+  return { groupId: group.conversationId, end };
 }
 
 async function talkInGroup(scene: Scene, target: { readonly conversationId: string }, of: (user: string) => Client): Promise<void> {

@@ -3,7 +3,7 @@
  * pauses, and its first call after a welcome.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { WebSocket } from 'ws';
+import { type RawData, WebSocket } from 'ws';
 import { pauseMs, RECONNECT_PAUSES } from '../../packages/client/src/backoff.js';
 
 interface Frame {
@@ -56,7 +56,7 @@ export class RawDevice {
     const socket = new WebSocket(new URL('/ws', this.#url().replace(/^http/, 'ws')), 'qim.v1+json');
     this.#socket = socket;
     socket.on('open', () => socket.send(JSON.stringify({ id: 0, hello: { token: this.#token } })));
-    socket.on('message', (data) => this.#took(socket, JSON.parse(String(data)) as Frame));
+    socket.on('message', (data) => this.#took(socket, JSON.parse(textOf(data)) as Frame));
     socket.on('error', () => undefined);
     socket.on('close', () => void this.#again());
   }
@@ -82,4 +82,8 @@ export class RawDevice {
     this.#retryAfterMs = 0;
     if (!this.#closed) this.#dial();
   }
+}
+
+function textOf(data: RawData): string {
+  return (Array.isArray(data) ? Buffer.concat(data) : Buffer.from(data as Buffer)).toString('utf8');
 }
