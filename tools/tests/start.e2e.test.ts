@@ -124,9 +124,9 @@ test('a signal to npm alone stops the server too', async () => {
   await start();
   const npm = spawn('npm', ['start', '--', '--stay'], { cwd: root, stdio: ['ignore', 'pipe', 'ignore'] });
   onTestFinished(() => void npm.kill('SIGKILL'));
-  await vi.waitFor(async () => expect(String(await once(npm.stdout, 'data'))).toContain('serve --dev --stay'), { timeout: 30_000 });
+  await vi.waitFor(async () => expect(String(await once(npm.stdout, 'data'))).toContain('serve --dev --stay'), { timeout: 60_000 });
   npm.kill('SIGTERM');
-  await vi.waitFor(() => expect(existsSync(join(root, 'stopped'))).toBe(true), { timeout: 30_000 });
+  await vi.waitFor(() => expect(existsSync(join(root, 'stopped'))).toBe(true), { timeout: 60_000 });
 });
 
 test('an older Node is told what is needed, and nothing is done', async () => {

@@ -11,7 +11,7 @@ import { qim, temporaryFolder } from './calling.js';
 
 const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 const WORKERS = 4;
-const PATIENCE = { timeout: 30_000, interval: 10 };
+const PATIENCE = { timeout: 60_000, interval: 10 };
 const running = new Set<RunningServer>();
 afterEach(async () => {
   for (const server of running) await server.stop();

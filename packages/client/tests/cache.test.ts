@@ -26,7 +26,7 @@ async function kept(storage: ClientStorage, server: FrameServer, user = 'alice')
 
 async function written(storage: ClientStorage, server: FrameServer, key: string, holds: (value: unknown) => boolean): Promise<void> {
   const opened = await kept(storage, server);
-  await vi.waitFor(async () => expect(holds(await opened.get(key))).toBe(true), { timeout: 10_000 });
+  await vi.waitFor(async () => expect(holds(await opened.get(key))).toBe(true), { timeout: 60_000 });
 }
 
 async function serverWithChat(count: number): Promise<FrameServer> {

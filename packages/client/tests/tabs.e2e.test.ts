@@ -86,7 +86,7 @@ async function stored(page: Page): Promise<Record<string, string>> {
 }
 
 async function waitForStored(page: Page, holds: (found: Record<string, string>) => boolean): Promise<void> {
-  await expect.poll(async () => holds(await stored(page)), { timeout: 30_000 }).toBe(true);
+  await expect.poll(async () => holds(await stored(page)), { timeout: 60_000 }).toBe(true);
 }
 
 const texts = (page: Page): Promise<string[]> =>

@@ -20,7 +20,7 @@ afterEach(async () => {
   for (const one of worlds.splice(0)) await one.push.stop();
 });
 
-const soon = <T>(check: () => T | Promise<T>) => vi.waitFor(check, { interval: 2, timeout: 20_000 });
+const soon = <T>(check: () => T | Promise<T>) => vi.waitFor(check, { interval: 10, timeout: 120_000 });
 const people = (count: number): UserId[] => Array.from({ length: count }, (_, n) => parseUserId(`member-${n}`));
 
 /** One that has the same partition as G, in the reference store. */

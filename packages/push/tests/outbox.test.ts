@@ -22,7 +22,7 @@ afterEach(async () => {
   for (const one of worlds.splice(0)) await one.push.stop();
 });
 
-const soon = <T>(check: () => T | Promise<T>) => vi.waitFor(check, { interval: 2, timeout: 5_000 });
+const soon = <T>(check: () => T | Promise<T>) => vi.waitFor(check, { interval: 2, timeout: 60_000 });
 
 describe('a store that does not answer', () => {
   test('is asked again after a growing, bounded wait, and nothing is lost, doubled or reordered', async () => {

@@ -31,7 +31,7 @@ export function pushOverRealStore(name: string, open: () => Promise<RealStore>):
       worlds.push(one);
       return one;
     };
-    const soon = (check: () => void) => vi.waitFor(check, { interval: 5, timeout: 10_000 });
+    const soon = (check: () => void) => vi.waitFor(check, { interval: 5, timeout: 60_000 });
     const people = (label: string) =>
       [ALICE, BOB, CAROL].map((id) => parseUserId(`${label}-${id}`)) as [typeof ALICE, typeof BOB, typeof CAROL];
 

@@ -10,7 +10,7 @@ afterEach(async () => {
   for (const stop of stops.splice(0)) await stop();
 });
 
-const soon = <T>(check: () => T | Promise<T>) => vi.waitFor(check, { interval: 2, timeout: 10_000 });
+const soon = <T>(check: () => T | Promise<T>) => vi.waitFor(check, { interval: 2, timeout: 60_000 });
 
 function world(...args: Parameters<typeof openWorld>): World {
   const w = openWorld(...args);

@@ -42,7 +42,7 @@ async function streamOf(server: TestServer, user: string) {
   return seen;
 }
 
-const soon = (check: () => void) => vi.waitFor(check, { interval: 5, timeout: 20_000 });
+const soon = (check: () => void) => vi.waitFor(check, { interval: 5, timeout: 60_000 });
 
 test('a user who is suspended by one process is out of the others, and stays out of one that starts later', async () => {
   const [one, two] = [await started(), await started()];

@@ -76,7 +76,7 @@ async function send(server: TestServer, user: string, body: object): Promise<Res
 }
 
 async function eventually(check: () => void | Promise<void>) {
-  await vi.waitFor(check, { timeout: 30_000, interval: 20 });
+  await vi.waitFor(check, { timeout: 60_000, interval: 20 });
 }
 
 const signed = (secret: string, { headers, text }: Told) =>

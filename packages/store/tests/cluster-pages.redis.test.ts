@@ -99,7 +99,7 @@ describe('a page', () => {
       silent?.resume();
     }
     await vi.waitFor(async () => expect(await impatient.messages.readConversations(TENANT, bob, states)).toHaveLength(chats.length), {
-      timeout: 30_000,
+      timeout: 60_000,
       interval: 50,
     });
     await impatient.close();
@@ -156,11 +156,11 @@ describe('the outbox', () => {
     }
     const stop = new AbortController();
     const reading = outbox.read(leases, 30_000, stop.signal);
-    await vi.waitFor(async () => expect((await waiting()) - before).toBe(3), { timeout: 30_000, interval: 20 });
+    await vi.waitFor(async () => expect((await waiting()) - before).toBe(3), { timeout: 60_000, interval: 20 });
     stop.abort();
     expect(await reading).toEqual({ entries: [], poison: [] });
     for (const lease of leases) await outbox.release(lease);
-    await vi.waitFor(async () => expect((await waiting()) - before).toBe(0), { timeout: 30_000, interval: 20 });
+    await vi.waitFor(async () => expect((await waiting()) - before).toBe(0), { timeout: 60_000, interval: 20 });
   });
 });
 
@@ -176,7 +176,7 @@ describe('a node that does not take a command now', () => {
     const saying = full.say(alice);
     // It was asked more than once.
     await vi.waitFor(() => expect(log.received().filter(({ name }) => name === 'EVALSHA').length).toBeGreaterThanOrEqual(2), {
-      timeout: 30_000,
+      timeout: 60_000,
       interval: 5,
     });
     await cluster.command(owner, 'CONFIG', 'SET', 'maxmemory', '0');

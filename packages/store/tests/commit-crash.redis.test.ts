@@ -23,7 +23,7 @@ async function crash(): Promise<void> {
   await backend.server.restart();
   raw.destroy();
   raw = await rawClient(backend.server.url);
-  await vi.waitFor(() => backend.store.ping(), { timeout: 5_000, interval: 10 });
+  await vi.waitFor(() => backend.store.ping(), { timeout: 60_000, interval: 10 });
 }
 
 /** Resolves when a script does not end: then the server answers everything else with BUSY. Stops asking when told. */

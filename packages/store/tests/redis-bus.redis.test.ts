@@ -60,7 +60,7 @@ const event = (text: string, userId = ALICE): BusEvent => ({ tenantId: T0, userI
 const turns = async () => {
   for (let n = 0; n < 100; n += 1) await new Promise<void>((resolve) => setImmediate(resolve));
 };
-const soon = <T>(check: () => T | Promise<T>) => vi.waitFor(check, { timeout: 20_000, interval: 10 });
+const soon = <T>(check: () => T | Promise<T>) => vi.waitFor(check, { timeout: 60_000, interval: 10 });
 
 /** A user on another channel than Alice's. */
 const stranger = Array.from({ length: 100 }, (_, n) => parseUserId(`user-${n}`)).find(

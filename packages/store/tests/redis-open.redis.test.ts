@@ -226,7 +226,7 @@ describe('a server that fails', () => {
       refusedWith(store.ping(), 'StoreUnavailable'),
     ]);
     server.resume();
-    await vi.waitFor(() => store.ping(), { timeout: 5_000, interval: 20 });
+    await vi.waitFor(() => store.ping(), { timeout: 60_000, interval: 20 });
     await chat.say(alice);
     expect((await chat.unread(bob))[0]).toBeGreaterThanOrEqual(2);
   });
@@ -237,7 +237,7 @@ describe('a server that fails', () => {
     proxy.before = () => new Promise(() => {});
     await refusedWith(behind.ping(), 'StoreUnavailable');
     proxy.before = () => {};
-    await vi.waitFor(() => behind.ping(), { timeout: 5_000, interval: 20 });
+    await vi.waitFor(() => behind.ping(), { timeout: 60_000, interval: 20 });
     await proxy.close();
   });
 
@@ -251,7 +251,7 @@ describe('a server that fails', () => {
     await refusedWith(chat.say(alice), 'StoreUnavailable');
     await refusedWith(chat.summary(bob), 'StoreUnavailable');
     await server.restart();
-    await vi.waitFor(() => store.ping(), { timeout: 5_000, interval: 20 });
+    await vi.waitFor(() => store.ping(), { timeout: 60_000, interval: 20 });
     expect(await store.messages.commit(first)).toMatchObject({ duplicate: true, conversationSeq: 1 });
     expect(await chat.unread(bob)).toEqual([1, true]);
   });
@@ -278,7 +278,7 @@ describe('a server that fails', () => {
     const client = await raw();
     await client.sendCommand(['REPLICAOF', '127.0.0.1', '1']);
     await client.sendCommand(['CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes']);
-    await vi.waitFor(() => expect(chat.summary(bob)).rejects.toThrow('replica'), { timeout: 5_000, interval: 20 });
+    await vi.waitFor(() => expect(chat.summary(bob)).rejects.toThrow('replica'), { timeout: 60_000, interval: 20 });
     await Promise.all([refusedWith(chat.summary(bob), 'StoreUnavailable'), refusedWith(chat.history(bob), 'StoreUnavailable')]);
     await client.sendCommand(['REPLICAOF', 'NO', 'ONE']);
     expect(await chat.unread(bob)).toEqual([1, true]);
@@ -289,13 +289,13 @@ describe('a server that fails', () => {
     // Takes the connection and never answers, as a host does that vanishes just then.
     const held: Socket[] = [];
     const silent = createServer((socket) => held.push(socket.resume())).listen(server.port, '127.0.0.1');
-    await vi.waitFor(() => expect(held).not.toEqual([]), { timeout: 5_000, interval: 10 });
+    await vi.waitFor(() => expect(held).not.toEqual([]), { timeout: 60_000, interval: 10 });
     silent.close();
     // Only the client ends it.
     await new Promise((resolve) => held[0]?.once('close', resolve));
     for (const socket of held) socket.destroy();
     await server.restart();
-    await vi.waitFor(() => store.ping(), { timeout: 5_000, interval: 20 });
+    await vi.waitFor(() => store.ping(), { timeout: 60_000, interval: 20 });
   });
 
   test('part of a page is no page', async () => {

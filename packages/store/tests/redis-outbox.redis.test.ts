@@ -58,7 +58,7 @@ async function waitingRead(): Promise<number> {
       expect(waiting).toBeDefined();
       return Number(/id=(\d+)/.exec(waiting ?? '')?.[1]);
     },
-    { timeout: 5_000, interval: 5 },
+    { timeout: 60_000, interval: 5 },
   );
 }
 
@@ -85,7 +85,7 @@ describe('an entry that was counted as delivered and not handed out', () => {
     await refusedWith(lost, 'StoreUnavailable');
     await say();
     await readElsewhere();
-    await vi.waitFor(async () => expect(await sequences(lease)).toEqual([2]), { timeout: 5_000, interval: 20 });
+    await vi.waitFor(async () => expect(await sequences(lease)).toEqual([2]), { timeout: 60_000, interval: 20 });
   });
 });
 

@@ -7,7 +7,7 @@ import { type RedisServer, type RedisServerOptions, startRedis } from '../src/te
 import { type RawClient, rawClient } from './redis-backend.js';
 
 /** Starting, copying and being found again take a while on a busy machine. */
-export const PATIENCE = { timeout: 20_000, interval: 20 };
+export const PATIENCE = { timeout: 60_000, interval: 20 };
 
 export class RedisPair {
   readonly first: RedisServer;

@@ -53,7 +53,7 @@ async function wired(): Promise<void> {
       await page(backend.store, 0);
       expect(await wires()).toBe(1);
     },
-    { timeout: 20_000 },
+    { timeout: 60_000 },
   );
 }
 
@@ -98,7 +98,7 @@ test('a server that does not answer in time is unavailable, and the page that co
   const silent = page(backend.store, 0);
   await expect(silent).rejects.toMatchObject({ code: 'StoreUnavailable' });
   backend.server.resume();
-  await vi.waitFor(async () => expect(await page(backend.store, 0)).toEqual(await page(plain, 0)), { timeout: 20_000 });
+  await vi.waitFor(async () => expect(await page(backend.store, 0)).toEqual(await page(plain, 0)), { timeout: 60_000 });
 });
 
 test('a server that has become a replica is not read from by a new wire', async () => {
