@@ -2,7 +2,8 @@
 outbox-acquire: take the lease of a partition that nobody holds.
 
 KEYS
-  1  lease  hash  owner, token (decimal, rises with each owner), untilMs (Unix milliseconds by the server's clock)
+  1  lease  hash  owner, token (decimal, rises with each owner; a time in Unix milliseconds, or one more than the last),
+                  untilMs (Unix milliseconds by the server's clock)
 
 ARGV
   1  owner      id of who asks
@@ -26,7 +27,8 @@ if held and stored[1] ~= owner then
   return false
 end
 if not held or token == 0 then
-  token = token + 1
+  -- A counter alone would give a token again when a failover lost the last change of owner.
+  token = math.max(token + 1, now_ms)
 end
 local until_ms = string.format('%.0f', now_ms + tonumber(ARGV[2]))
 redis.call('HSET', lease, 'owner', owner, 'token', string.format('%.0f', token), 'untilMs', until_ms)
