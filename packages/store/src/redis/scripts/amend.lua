@@ -43,10 +43,7 @@ local sequence, activity, actor, needs, record, body = ARGV[1], ARGV[2], ARGV[3]
 local seq_max = tonumber(ARGV[9])
 local packed = struct.pack('>I8', tonumber(sequence))
 
-local function decimal(value)
-  local number = value and string.match(value, '^%d+$') and #value <= 16 and tonumber(value)
-  return number and number <= seq_max and number or nil
-end
+-- include numbers
 
 local facts = redis.call('HMGET', facts_key, 'amendmentNumber', 'epoch', 'lastSequence', 'reservedThrough')
 local entry = redis.call('HGET', members_key, actor)
@@ -87,7 +84,7 @@ local new_epoch = renewal(last, reserved, epoch)
 if new_epoch then
   renew(facts_key, new_epoch)
 end
-local amendment = string.format('%.0f', number + 1)
+local amendment = text(number + 1)
 redis.call('XADD', outbox_key, '*', 'k', 'amended', 't', ARGV[7], 'c', ARGV[8], 's', sequence)
 redis.call('HSET', records_key, sequence, record)
 if body == '' then
@@ -101,4 +98,4 @@ if ARGV[10] == '1' then
 end
 redis.call('ZADD', amendments_key, amendment, packed)
 redis.call('HSET', facts_key, 'amendmentNumber', amendment)
-return { 'amended', string.format('%.0f', new_epoch and new_epoch.epoch or epoch), reactions }
+return { 'amended', text(new_epoch and new_epoch.epoch or epoch), reactions }

@@ -76,15 +76,7 @@ local time = redis.call('TIME')
 local now_ms = time[1] * 1000 + math.floor(time[2] / 1000) + tonumber(ARGV[1])
 local week = string.format('%.0f', math.floor(now_ms / week_ms))
 
-local function text(number)
-  return string.format('%.0f', number)
-end
-
--- nil unless it is a decimal number of an allowed size.
-local function decimal(value)
-  local number = value and string.match(value, '^%d+$') and #value <= 16 and tonumber(value)
-  return number and number <= seq_max and number or nil
-end
+-- include numbers
 
 -- The conversation as it is, and then as the planned commits leave it.
 local stored = redis.call('HMGET', facts_key, unpack(FIELDS))

@@ -44,10 +44,7 @@ local seq_max, kinds_max, users_max, bytes_max = tonumber(ARGV[8]), tonumber(ARG
 local packed = struct.pack('>I8', tonumber(sequence))
 local UNREADABLE = { 'corrupt', 'reactionsUnreadable', sequence }
 
-local function decimal(value)
-  local number = value and string.match(value, '^%d+$') and #value <= 16 and tonumber(value)
-  return number and number <= seq_max and number or nil
-end
+-- include numbers
 
 local facts = redis.call('HMGET', facts_key, 'amendmentNumber', 'epoch', 'lastSequence', 'reservedThrough')
 local entry = redis.call('HGET', members_key, actor)
@@ -169,9 +166,9 @@ local new_epoch = renewal(last, reserved, epoch)
 if new_epoch then
   renew(facts_key, new_epoch)
 end
-local amendment = string.format('%.0f', number + 1)
+local amendment = text(number + 1)
 redis.call('XADD', outbox_key, '*', 'k', 'amended', 't', ARGV[6], 'c', ARGV[7], 's', sequence)
 redis.call('HSET', reactions_key, sequence, after)
 redis.call('ZADD', amendments_key, amendment, packed)
 redis.call('HSET', facts_key, 'amendmentNumber', amendment)
-return { 'amended', string.format('%.0f', new_epoch and new_epoch.epoch or epoch), after }
+return { 'amended', text(new_epoch and new_epoch.epoch or epoch), after }

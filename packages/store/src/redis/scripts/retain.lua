@@ -57,14 +57,7 @@ local buckets = { unpack(ARGV, 11) }
 local UNPACK_MAX = 1000 -- Lua's own limit is some 8 000
 -- include partition-guard
 
-local function decimal(value)
-  local number = value and string.match(value, '^%d+$') and #value <= 16 and tonumber(value)
-  return number and number <= seq_max and number or nil
-end
-
-local function text(number)
-  return string.format('%.0f', number)
-end
+-- include numbers
 
 local facts = redis.call(
   'HMGET', facts_key, 'retainedFrom', 'previewSequence', 'amendmentNumber', 'epoch', 'lastSequence', 'reservedThrough'
