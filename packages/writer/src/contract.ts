@@ -103,7 +103,10 @@ export interface Writer {
   recallMessage(caller: Caller, ref: MessageRef): Promise<Message>;
   /** @throws NotFound | Forbidden | MessageFinal | Aborted */
   deleteMessage(caller: Caller, ref: MessageRef): Promise<Message>;
-  /** What is so already writes nothing. @throws NotFound | Forbidden (a Control message) | MessageFinal | ResourceLimit | Aborted */
+  /**
+   * What is so already writes nothing. @throws NotFound | Forbidden (a Control message; as for a direct message, when one is
+   * set) | MessageFinal | ResourceLimit | Aborted
+   */
   setReaction(caller: Caller, input: SetReactionInput): Promise<Message>;
   /** Of the caller's tenant, by an admin; the user is suspended. Goes on where a failed one ended. @throws Aborted */
   deleteUser(caller: Caller, userId: UserId): Promise<void>;

@@ -17,7 +17,7 @@ export function createWriter(deps: WriterDeps): Writer {
     editMessage: (caller, input) => editMessage(deps, gate, caller, input),
     recallMessage: (caller, ref) => recallMessage(deps, caller, ref),
     deleteMessage: (caller, ref) => deleteMessage(deps, caller, ref),
-    setReaction: (caller, input) => setReaction(deps, caller, input),
+    setReaction: (caller, input) => setReaction(deps, gate, caller, input),
     deleteUser: (caller, userId) => deleteUser(deps, caller, userId),
     createGroup: (caller, input) => createGroup(deps, caller, input),
     addMembers: (caller, conversationId, memberIds) => addMembers(deps, caller, conversationId, memberIds),

@@ -49,11 +49,27 @@ describe('one whom the other has blocked', () => {
     expect(await refusal(w.writer.recallMessage(caller(ALICE), record))).toBe('fine');
   });
 
+  test('adds no reaction, but may take one off; one that is there is answered as before', async () => {
+    const w = openWorld();
+    const { record } = await w.sendTo(BOB, ALICE);
+    const react = (by: typeof BOB, emoji: string, on: boolean) => w.writer.setReaction(caller(by), { ...record, emoji, on });
+    const set = await react(ALICE, '+1', true);
+    await w.store.users.block(T0, BOB, ALICE);
+    expect(await refusal(react(ALICE, 'ok', true))).toBe('Forbidden');
+    expect(await react(ALICE, '+1', true)).toEqual(set);
+    expect((await react(ALICE, '+1', false)).reactions?.kinds).toEqual([]);
+    expect(await refusal(react(ALICE, '+1', true))).toBe('Forbidden');
+    expect(await refusal(react(CAROL, '+1', true))).toBe('NotMember');
+    expect(await refusal(react(BOB, '+1', true))).toBe('fine');
+  });
+
   test('speaks in a group of both as before, and in another tenant', async () => {
     const w = openWorld();
     const group = await w.group(ALICE, [BOB]);
     await w.store.users.block(T0, BOB, ALICE);
     expect(await by(w, { conversationId: group })).toBe('fine');
+    const { record } = await w.send(BOB, group);
+    expect(await refusal(w.writer.setReaction(caller(ALICE), { ...record, emoji: '+1', on: true }))).toBe('fine');
     expect(await refusal(w.writer.sendMessage(caller(ALICE, T7), w.text(toBob)))).toBe('fine');
   });
 
