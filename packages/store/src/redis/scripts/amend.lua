@@ -40,62 +40,27 @@ local facts_key, members_key, history_key, records_key, bodies_key = KEYS[1], KE
 local amendments_key, outbox_key, reactions_key, reserved_key, partition_key = KEYS[6], KEYS[7], KEYS[8], KEYS[9], KEYS[10]
 -- include partition-guard
 local sequence, activity, actor, needs, record, body = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5], ARGV[6]
-local seq_max = tonumber(ARGV[9])
-local packed = struct.pack('>I8', tonumber(sequence))
-
+local tenant, conversation, seq_max, erased = ARGV[7], ARGV[8], tonumber(ARGV[9]), ARGV[10] == '1'
 -- include numbers
 
-local facts = redis.call('HMGET', facts_key, 'amendmentNumber', 'epoch', 'lastSequence', 'reservedThrough')
-local entry = redis.call('HGET', members_key, actor)
-local indexed = redis.call('ZSCORE', history_key, packed)
-local stored = redis.call('HGET', records_key, sequence)
 redis.call('HEXISTS', bodies_key, sequence)
-redis.call('ZSCORE', amendments_key, packed)
-redis.call('XLEN', outbox_key)
 local reactions = redis.call('HGET', reactions_key, sequence) or ''
+-- include amendment
 
-if not entry then
-  return { 'refused', 'NotMember' }
-end
-local role = tonumber(string.match(entry, '^([123]) [1-9]%d* [1-9]%d*$'))
-if not role then
-  return { 'corrupt', 'memberUnreadable', '0' }
-end
-local number, epoch, last, reserved = decimal(facts[1]), decimal(facts[2]), decimal(facts[3]), decimal(facts[4])
-if not number or not epoch or not last or not reserved then
-  return { 'corrupt', (facts[1] or facts[2]) and 'factsUnreadable' or 'factsMissing', '0' }
-end
-if role < needs then
-  return { 'refused', 'Forbidden' }
-end
-if not stored then
-  return indexed and { 'corrupt', 'recordMissing', sequence } or { 'changed' }
-end
-if string.sub(stored, 69, 84) ~= activity then
-  return { 'changed' }
-end
 if record == '' then
   return { 'amended', facts[2], reactions }
 end
 
-local new_epoch = renewal(last, reserved, epoch)
-
 -- From here on: writes, of what was read above.
-if new_epoch then
-  renew(facts_key, new_epoch)
-end
-local amendment = text(number + 1)
-redis.call('XADD', outbox_key, '*', 'k', 'amended', 't', ARGV[7], 'c', ARGV[8], 's', sequence)
+local epoch_now = note_amendment()
 redis.call('HSET', records_key, sequence, record)
 if body == '' then
   redis.call('HDEL', bodies_key, sequence)
 else
   redis.call('HSET', bodies_key, sequence, body)
 end
-if ARGV[10] == '1' then
+if erased then
   redis.call('HDEL', reactions_key, sequence)
   reactions = ''
 end
-redis.call('ZADD', amendments_key, amendment, packed)
-redis.call('HSET', facts_key, 'amendmentNumber', amendment)
-return { 'amended', text(new_epoch and new_epoch.epoch or epoch), reactions }
+return { 'amended', epoch_now, reactions }

@@ -40,36 +40,14 @@ local facts_key, members_key, history_key, records_key, reactions_key = KEYS[1],
 local amendments_key, outbox_key, reserved_key, partition_key = KEYS[6], KEYS[7], KEYS[8], KEYS[9]
 -- include partition-guard
 local sequence, activity, actor, emoji, on = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5] == '1'
-local seq_max, kinds_max, users_max, bytes_max = tonumber(ARGV[8]), tonumber(ARGV[9]), tonumber(ARGV[10]), tonumber(ARGV[11])
-local packed = struct.pack('>I8', tonumber(sequence))
+local tenant, conversation, seq_max = ARGV[6], ARGV[7], tonumber(ARGV[8])
+local kinds_max, users_max, bytes_max = tonumber(ARGV[9]), tonumber(ARGV[10]), tonumber(ARGV[11])
+local needs = 1 -- any member
 local UNREADABLE = { 'corrupt', 'reactionsUnreadable', sequence }
-
 -- include numbers
 
-local facts = redis.call('HMGET', facts_key, 'amendmentNumber', 'epoch', 'lastSequence', 'reservedThrough')
-local entry = redis.call('HGET', members_key, actor)
-local indexed = redis.call('ZSCORE', history_key, packed)
-local stored = redis.call('HGET', records_key, sequence)
 local value = redis.call('HGET', reactions_key, sequence)
-redis.call('ZSCORE', amendments_key, packed)
-redis.call('XLEN', outbox_key)
-
-if not entry then
-  return { 'refused', 'NotMember' }
-end
-if not string.match(entry, '^[123] [1-9]%d* [1-9]%d*$') then
-  return { 'corrupt', 'memberUnreadable', '0' }
-end
-local number, epoch, last, reserved = decimal(facts[1]), decimal(facts[2]), decimal(facts[3]), decimal(facts[4])
-if not number or not epoch or not last or not reserved then
-  return { 'corrupt', (facts[1] or facts[2]) and 'factsUnreadable' or 'factsMissing', '0' }
-end
-if not stored then
-  return indexed and { 'corrupt', 'recordMissing', sequence } or { 'changed' }
-end
-if string.sub(stored, 69, 84) ~= activity then
-  return { 'changed' }
-end
+-- include amendment
 
 -- The value: two bytes of version, eight of checksum, and the rest.
 local HEAD, VERSION = 10, '\1\254'
@@ -160,15 +138,7 @@ if on and #after > bytes_max then
   return { 'refused', 'bytes' }
 end
 
-local new_epoch = renewal(last, reserved, epoch)
-
 -- From here on: writes, of what was read above.
-if new_epoch then
-  renew(facts_key, new_epoch)
-end
-local amendment = text(number + 1)
-redis.call('XADD', outbox_key, '*', 'k', 'amended', 't', ARGV[6], 'c', ARGV[7], 's', sequence)
+local epoch_now = note_amendment()
 redis.call('HSET', reactions_key, sequence, after)
-redis.call('ZADD', amendments_key, amendment, packed)
-redis.call('HSET', facts_key, 'amendmentNumber', amendment)
-return { 'amended', text(new_epoch and new_epoch.epoch or epoch), after }
+return { 'amended', epoch_now, after }
