@@ -1,13 +1,4 @@
-import {
-  ControlKind,
-  HistoryVisibility,
-  MessageStatus,
-  parseActivityId,
-  parseConversationId,
-  parseConversationSeq,
-  parseDeviceId,
-} from '@qim/proto';
-import { uuidv7 } from 'uuidv7';
+import { ControlKind, HistoryVisibility, MessageStatus, parseConversationId, parseConversationSeq, parseDeviceId } from '@qim/proto';
 import { afterEach, describe, expect, test } from 'vitest';
 import { ALICE, BOB, CAROL, device, G, openWorld, T0, T7, type World } from './support.js';
 
@@ -244,7 +235,7 @@ describe('lists and amendments', () => {
     const w = world();
     const [bob, carol] = [device(BOB), device(CAROL)];
     await w.group(ALICE, [BOB]);
-    const { message } = await w.commit(ALICE);
+    const sent = await w.commit(ALICE);
     w.time.advance(1);
     const other = parseConversationId('g_other');
     await w.group(BOB, [], HistoryVisibility.FromJoining, other);
@@ -254,16 +245,7 @@ describe('lists and amendments', () => {
     const before = await w.listOf(BOB);
     await w.connect(bob, carol);
     w.time.advance(1);
-    if (message === undefined) throw new Error('a fresh commit has its message');
-    await w.store.messages.amend({
-      actor: ALICE,
-      needs: 'member',
-      target: message.record,
-      activityId: parseActivityId(uuidv7()),
-      status: MessageStatus.Recalled,
-      content: { kind: 'none' },
-      mentions: { userIds: [], all: false },
-    });
+    await w.recall(sent);
     await w.drained();
     expect(bob.lines).toEqual(['messageAmended 2']);
     expect(bob.events[0]).toMatchObject({ message: { record: { status: MessageStatus.Recalled, content: { kind: 'none' } } } });
@@ -280,21 +262,7 @@ describe('lists and amendments', () => {
     await w.drained();
     await w.connect(alice, bob, phone);
     await w.store.directory.clear(T0, BOB, G, parseConversationSeq(2));
-    for (const { message } of sent) {
-      if (message === undefined) throw new Error('a fresh commit has its message');
-      const part = {
-        status: MessageStatus.Edited,
-        content: { kind: 'text', text: 'edited' },
-        mentions: { userIds: [], all: false },
-      } as const;
-      await w.store.messages.amend({
-        actor: ALICE,
-        needs: 'member',
-        target: message.record,
-        activityId: parseActivityId(uuidv7()),
-        ...part,
-      });
-    }
+    for (const each of sent) await w.edit(each);
     await w.drained();
     expect(bob.lines).toEqual(['messageAmended 3']);
     for (const other of [alice, phone]) expect(other.lines).toEqual(['messageAmended 2', 'messageAmended 3']);
@@ -305,17 +273,8 @@ describe('lists and amendments', () => {
     const bob = device(BOB);
     await w.connect(bob);
     await w.group(ALICE, [BOB]);
-    const { message } = await w.commit(ALICE, { content: { kind: 'text', text: 'regretted' } });
-    if (message === undefined) throw new Error('a fresh commit has its message');
-    await w.store.messages.amend({
-      actor: ALICE,
-      needs: 'member',
-      target: message.record,
-      activityId: parseActivityId(uuidv7()),
-      status: MessageStatus.Recalled,
-      content: { kind: 'none' },
-      mentions: { userIds: [], all: false },
-    });
+    const sent = await w.commit(ALICE, { content: { kind: 'text', text: 'regretted' } });
+    await w.recall(sent);
     await w.push.start();
     await w.drained();
     expect(bob.lines).toEqual(['messageCommitted 1', 'conversationChanged', 'messageCommitted 2', 'messageAmended 2']);

@@ -1,16 +1,7 @@
 /** What the webhook is told, in which order, and what becomes of what it does not take. */
-import {
-  HOOK_GIVE_UP_MS_DEFAULT,
-  HOOK_REFUSALS_MAX,
-  MessageStatus,
-  OFFLINE_PUSH_MEMBERS_MAX,
-  parseActivityId,
-  parseConversationId,
-  parseUserId,
-} from '@qim/proto';
+import { HOOK_GIVE_UP_MS_DEFAULT, HOOK_REFUSALS_MAX, OFFLINE_PUSH_MEMBERS_MAX, parseConversationId, parseUserId } from '@qim/proto';
 import type { HookAnswer, HookEvent, HookKind, Hooks } from '@qim/push';
 import { openMemoryStore } from '@qim/store/memory';
-import { uuidv7 } from 'uuidv7';
 import { describe, expect, test } from 'vitest';
 import { ALICE, BOB, CAROL, device, G, ManualTime, openWorldOn, T0, turns } from './support.js';
 
@@ -89,21 +80,12 @@ describe('after a send', () => {
   });
 
   test('a message that was amended before it was told is told as it is now, under one id', async () => {
-    const { push, store, group, commit, told, ids, emptied, answering } = open();
+    const { push, group, commit, recall, told, ids, emptied, answering } = open();
     answering(() => ({ outcome: 'failed', why: '503' }));
     await push.start();
     await group(ALICE, []);
-    const { message } = await commit(ALICE);
-    if (message === undefined) throw new Error('a fresh commit has its message');
-    await store.messages.amend({
-      actor: ALICE,
-      needs: 'member',
-      target: message.record,
-      activityId: parseActivityId(uuidv7()),
-      status: MessageStatus.Recalled,
-      content: { kind: 'none' },
-      mentions: { userIds: [], all: false },
-    });
+    const sent = await commit(ALICE);
+    await recall(sent);
     let text = '';
     answering((event) => {
       text += JSON.stringify(event.message.record.content);

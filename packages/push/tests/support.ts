@@ -5,6 +5,7 @@ import {
   type ConversationId,
   ConversationKind,
   HistoryVisibility,
+  MessageStatus,
   MessageType,
   parseActivityId,
   parseClientMessageId,
@@ -18,7 +19,7 @@ import {
   type UserId,
 } from '@qim/proto';
 import { createPush, type EventSink, type Push, type PushDeps, type PushEvent } from '@qim/push';
-import type { CommitRequest, Store } from '@qim/store';
+import type { AmendRequest, CommitOutcome, CommitRequest, Store } from '@qim/store';
 import { openMemoryStore } from '@qim/store/memory';
 import { uuidv7 } from 'uuidv7';
 
@@ -171,9 +172,26 @@ export function fillStore(store: Store) {
   const change = (kind: 'join' | 'leave', controlKind: 2 | 3 | 4, by: UserId, userIds: readonly UserId[]) =>
     control(by, { kind: controlKind, userIds }, { change: { kind, userIds } });
 
+  /** By the message's sender. */
+  async function amend({ message }: CommitOutcome, part: Pick<AmendRequest, 'status' | 'content'>) {
+    if (message === undefined) throw new Error('a fresh commit has its message');
+    const activityId = parseActivityId(uuidv7());
+    const mentions = { userIds: [], all: false };
+    return store.messages.amend({
+      actor: message.record.sender.userId,
+      needs: 'member',
+      target: message.record,
+      activityId,
+      mentions,
+      ...part,
+    });
+  }
+
   return {
     commit,
     control,
+    edit: (sent: CommitOutcome) => amend(sent, { status: MessageStatus.Edited, content: { kind: 'text', text: 'edited' } }),
+    recall: (sent: CommitOutcome) => amend(sent, { status: MessageStatus.Recalled, content: { kind: 'none' } }),
     group: (
       owner: UserId,
       others: readonly UserId[],
