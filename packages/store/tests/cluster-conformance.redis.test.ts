@@ -1,15 +1,6 @@
 /** The store on a Redis Cluster keeps the contracts, as that on a single Redis does. */
 import { afterAll } from 'vitest';
-import {
-  busConformance,
-  directoryConformance,
-  hooksConformance,
-  messageStoreConformance,
-  outboxConformance,
-  ratesConformance,
-  restartConformance,
-  usersConformance,
-} from '../src/testing/conformance/index.js';
+import { conformance, restartConformance } from '../src/testing/conformance/index.js';
 import { DAMAGE_KINDS } from '../src/testing/damage-kinds.js';
 import { type RedisCluster, startRedisCluster } from '../src/testing/redis-cluster.js';
 import { ClusterBackend } from './cluster-backend.js';
@@ -25,13 +16,7 @@ const backend = {
   },
 };
 
-messageStoreConformance(backend);
-directoryConformance(backend);
-outboxConformance(backend);
-hooksConformance(backend);
-busConformance(backend);
-ratesConformance(backend);
-usersConformance(backend);
+conformance(backend);
 restartConformance(backend);
 
 afterAll(async () => (await cluster)?.stop());

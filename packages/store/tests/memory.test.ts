@@ -1,14 +1,5 @@
 import { openMemoryStore } from '../src/memory/open.js';
-import {
-  type BackendUnderTest,
-  busConformance,
-  directoryConformance,
-  hooksConformance,
-  messageStoreConformance,
-  outboxConformance,
-  ratesConformance,
-  usersConformance,
-} from '../src/testing/conformance/index.js';
+import { type BackendUnderTest, conformance } from '../src/testing/conformance/index.js';
 
 const memory: BackendUnderTest = {
   name: 'memory',
@@ -28,10 +19,4 @@ const memory: BackendUnderTest = {
   },
 };
 
-messageStoreConformance(memory);
-directoryConformance(memory);
-usersConformance(memory);
-busConformance(memory);
-ratesConformance(memory);
-outboxConformance(memory);
-hooksConformance(memory);
+conformance(memory);

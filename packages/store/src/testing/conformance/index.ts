@@ -1,4 +1,4 @@
-/** The suites that every backend passes. A backend's test file calls each of them with a way to open it. */
+/** The suites that every backend passes. A backend's test file calls them with a way to open it. */
 export type { BackendUnderTest } from './backend.js';
 
 import { amending } from './amend.js';
@@ -27,7 +27,32 @@ import { bounds, calls, counting, heads } from './summaries.js';
 import { system } from './system.js';
 import { blocks, erasure, profiles, reports, suspensions } from './users.js';
 
-export function messageStoreConformance(backend: BackendUnderTest): void {
+/** All but what only a backend that survives can pass. */
+export function conformance(backend: BackendUnderTest): void {
+  messageStoreConformance(backend);
+  suite(backend, 'Directory', {
+    'joins and leaves': joinsAndLeaves,
+    pages: paging,
+    'read marks': readMarks,
+    clearing,
+    flags,
+    pins,
+    holding,
+    'group requests': groupRequests,
+  });
+  suite(backend, 'Users', { profiles, blocks, suspensions, reports, erasure });
+  suite(backend, 'Bus', { 'between processes': bus });
+  suite(backend, 'Rates', { windows: rates });
+  suite(backend, 'Outbox', { entries, leases: leasing, owners, waiting });
+  suite(backend, 'HookQueue', { 'the webhook': hookQueue });
+}
+
+/** For a backend that survives: it has `reopen`. */
+export function restartConformance(backend: BackendUnderTest): void {
+  suite(backend, 'Restart', { 'closed and opened again': restart, 'the webhook, closed and opened again': hookRestart });
+}
+
+function messageStoreConformance(backend: BackendUnderTest): void {
   suite(backend, 'MessageStore', {
     'a new conversation': creating,
     sequences: sequencing,
@@ -60,42 +85,4 @@ export function messageStoreConformance(backend: BackendUnderTest): void {
       'retention of damage': retentionOfDamage,
     }),
   });
-}
-
-export function directoryConformance(backend: BackendUnderTest): void {
-  suite(backend, 'Directory', {
-    'joins and leaves': joinsAndLeaves,
-    pages: paging,
-    'read marks': readMarks,
-    clearing,
-    flags,
-    pins,
-    holding,
-    'group requests': groupRequests,
-  });
-}
-
-export function busConformance(backend: BackendUnderTest): void {
-  suite(backend, 'Bus', { 'between processes': bus });
-}
-
-export function usersConformance(backend: BackendUnderTest): void {
-  suite(backend, 'Users', { profiles, blocks, suspensions, reports, erasure });
-}
-
-export function ratesConformance(backend: BackendUnderTest): void {
-  suite(backend, 'Rates', { windows: rates });
-}
-
-export function outboxConformance(backend: BackendUnderTest): void {
-  suite(backend, 'Outbox', { entries, leases: leasing, owners, waiting });
-}
-
-export function hooksConformance(backend: BackendUnderTest): void {
-  suite(backend, 'HookQueue', { 'the webhook': hookQueue });
-}
-
-/** For a backend that survives: it has `reopen`. */
-export function restartConformance(backend: BackendUnderTest): void {
-  suite(backend, 'Restart', { 'closed and opened again': restart, 'the webhook, closed and opened again': hookRestart });
 }
