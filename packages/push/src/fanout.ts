@@ -6,7 +6,15 @@
  *
  * Doing it again is harmless but for events that come twice: list changes decide by sequences.
  */
-import { COMMIT_BATCH_MAX, type ConversationSeq, type Message, PUSH_TOUCH_FIRST_MAX, PUSH_VIEWS_AT_ONCE, type UserId } from '@qim/proto';
+import {
+  COMMIT_BATCH_MAX,
+  type ConversationSeq,
+  type Message,
+  PUSH_TOUCH_FIRST_MAX,
+  PUSH_VIEWS_AT_ONCE,
+  SEQ_ZERO,
+  type UserId,
+} from '@qim/proto';
 import type { OutboxEntry } from '@qim/store';
 import { damageDelivery, type Plan, planDelivery } from './plan.js';
 import type { Delivery, EventBus, PushDeps } from './ports.js';
@@ -18,8 +26,8 @@ export interface FanoutDeps extends Pick<PushDeps, 'messages' | 'directory' | 'n
 
 /**
  * Entries of one conversation in their order, at least one. Answers what of the lists is left to do; undefined: nothing.
- * Cost: 3, one more for each COMMIT_BATCH_MAX of them, and for an
- * amendment one for each PUSH_VIEWS_AT_ONCE of its connected readers.
+ * Cost: 3, one more for each COMMIT_BATCH_MAX of them, and where there are amendments one for each PUSH_VIEWS_AT_ONCE of
+ * their connected readers.
  *
  * @throws StoreUnavailable | CorruptRecord | UnsupportedVersion; no event was handed on then
  */
@@ -28,9 +36,7 @@ export async function deliverConversation(deps: FanoutDeps, entries: readonly [O
   const [messages, members] = await Promise.all([readAll(deps, entries), deps.messages.readMembers(tenantId, conversationId)]);
   const plan = planDelivery(entries, messages, members);
   const sweep = await updateLists(deps, entries[0], plan, [...members.keys()]);
-  const deliveries: Delivery[] = [];
-  for (const delivery of plan.deliveries) deliveries.push(await withoutCleared(deps, delivery));
-  await deps.bus.publish(deliveries);
+  await deps.bus.publish(await withoutCleared(deps, entries[0], plan.deliveries));
   for (const { kind, conversationSeq } of entries) {
     const record = kind === 'amended' ? undefined : messages.get(conversationSeq)?.record;
     deps.observer?.entryDelivered?.(kind, record && Math.max(0, deps.now() - record.committedAtMs));
@@ -42,18 +48,29 @@ export async function deliverConversation(deps: FanoutDeps, entries: readonly [O
  * An amendment may be of a record that a reader has cleared since; nothing at or below that is told again. What is new
  * is past everything that was cleared. Read for users who may be connected alone, PUSH_VIEWS_AT_ONCE at a time.
  */
-async function withoutCleared({ directory, bus }: FanoutDeps, delivery: Delivery): Promise<Delivery> {
-  const { event, tenantId } = delivery;
-  if (event.kind !== 'messageAmended') return delivery;
-  const { conversationId, conversationSeq } = event.message.record;
-  const connected = bus.connected(tenantId, delivery.userIds);
-  const userIds: UserId[] = [];
+async function withoutCleared(
+  { directory, bus }: FanoutDeps,
+  { tenantId, conversationId }: OutboxEntry,
+  deliveries: readonly Delivery[],
+): Promise<readonly Delivery[]> {
+  // Most amendments have the very same list of readers.
+  const lists = new Set(deliveries.filter(({ event }) => event.kind === 'messageAmended').map(({ userIds }) => userIds));
+  if (lists.size === 0) return deliveries;
+  const connected = bus.connected(tenantId, [...new Set([...lists].flat())]);
+  const cleared = new Map<UserId, ConversationSeq>();
   for (let from = 0; from < connected.length; from += PUSH_VIEWS_AT_ONCE) {
     const some = connected.slice(from, from + PUSH_VIEWS_AT_ONCE);
-    const cleared = await directory.clearedSeqs(tenantId, conversationId, some);
-    userIds.push(...some.filter((_, i) => conversationSeq > (cleared[i] ?? 0)));
+    const sequences = await directory.clearedSeqs(tenantId, conversationId, some);
+    for (const [i, userId] of some.entries()) cleared.set(userId, sequences[i] ?? SEQ_ZERO);
   }
-  return { ...delivery, userIds };
+  return deliveries.map((delivery) => {
+    const { event, userIds } = delivery;
+    if (event.kind !== 'messageAmended') return delivery;
+    const { conversationSeq } = event.message.record;
+    const kept = userIds.filter((userId) => conversationSeq > (cleared.get(userId) ?? conversationSeq));
+    // The bus knows a list again by its identity.
+    return kept.length === userIds.length ? delivery : { ...delivery, userIds: kept };
+  });
 }
 
 /** Tells the members, if they can be read, that their list has something to show. Never throws. */

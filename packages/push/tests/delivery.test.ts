@@ -1,4 +1,12 @@
-import { ControlKind, HistoryVisibility, MessageStatus, parseConversationId, parseConversationSeq, parseDeviceId } from '@qim/proto';
+import {
+  ControlKind,
+  HistoryVisibility,
+  MessageStatus,
+  parseConversationId,
+  parseConversationSeq,
+  parseDeviceId,
+  type UserId,
+} from '@qim/proto';
 import { afterEach, describe, expect, test } from 'vitest';
 import { ALICE, BOB, CAROL, device, G, openWorld, T0, T7, type World } from './support.js';
 
@@ -266,6 +274,28 @@ describe('lists and amendments', () => {
     await w.drained();
     expect(bob.lines).toEqual(['messageAmended 3']);
     for (const other of [alice, phone]) expect(other.lines).toEqual(['messageAmended 2', 'messageAmended 3']);
+  });
+
+  test('amendments that come together ask once what each reader has cleared', async () => {
+    const asked: (readonly UserId[])[] = [];
+    const w = world(({ directory }) => ({
+      directory: {
+        ...directory,
+        clearedSeqs: (tenantId, conversationId, userIds) => {
+          asked.push(userIds);
+          return directory.clearedSeqs(tenantId, conversationId, userIds);
+        },
+      },
+    }));
+    const [alice, bob] = [device(ALICE), device(BOB)];
+    await w.group(ALICE, [BOB, CAROL]);
+    const sent = [await w.commit(ALICE), await w.commit(ALICE), await w.commit(ALICE)];
+    for (const each of sent) await w.edit(each);
+    await w.connect(alice, bob);
+    await w.push.start();
+    await w.drained();
+    for (const { lines } of [alice, bob]) expect(lines.slice(-3)).toEqual([2, 3, 4].map((seq) => `messageAmended ${seq}`));
+    expect(asked).toEqual([[ALICE, BOB]]);
   });
 
   test('what was recalled before it was delivered goes out without its text', async () => {
