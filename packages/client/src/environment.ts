@@ -48,7 +48,7 @@ export function environmentFrom(given: Partial<Environment>): Environment {
   };
 }
 
-function scheduleByTimer(ms: number, run: () => void): () => void {
+export function scheduleByTimer(ms: number, run: () => void): () => void {
   const timer = setTimeout(run, ms);
   return () => clearTimeout(timer);
 }

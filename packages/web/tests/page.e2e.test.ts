@@ -12,6 +12,8 @@ import type { Person } from './support/person.js';
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const PHONE = { viewport: { width: 375, height: 667 }, hasTouch: true, isMobile: true };
 const MANY = 10_000;
+/** Past the fifty renders in a row after which React gives up. */
+const BURST = 400;
 
 let house: House;
 
@@ -186,6 +188,37 @@ async function worstDrift(): Promise<number> {
     }
   }
   return worst;
+}
+
+test('what comes in hundreds while the page is busy is taken in one go: the list shows the last, and one jump leads to it', async () => {
+  const ann = house.sdk('ann7');
+  const { message } = await ann.sendMessage({ target: { toUserId: 'ben7' }, content: 'before' });
+  const ben = await house.enter('ben7');
+  await ben.open('ann7');
+  await ben.message('before').waitFor();
+  const resume = await hold(ben);
+  await house.sendMany('ann7', { conversationId: message.conversationId }, BURST);
+  await ann.sendMessage({ target: { conversationId: message.conversationId }, content: 'the last one' });
+  await resume();
+  await ben.row('ann7').getByText('the last one').waitFor();
+  await ben.page.getByRole('button', { name: /^Jump to the latest/ }).click();
+  await ben.message('the last one').waitFor();
+  // An error on the way, such as of a render that begins over and over, is found when all have left.
+});
+
+/** Stops the page as a debugger does: what comes meanwhile is delivered in one go when it goes on. */
+async function hold({ context, page }: Person): Promise<() => Promise<void>> {
+  const session = await context.newCDPSession(page);
+  await session.send('Debugger.enable');
+  const paused = new Promise((resolve) => session.once('Debugger.paused', resolve));
+  await session.send('Debugger.pause');
+  const evaluated = session.send('Runtime.evaluate', { expression: '0' });
+  await paused;
+  return async () => {
+    await session.send('Debugger.resume');
+    await evaluated;
+    await session.detach();
+  };
 }
 
 test('the first load is within its bound, and comes from the server alone', async () => {

@@ -1,4 +1,4 @@
-/** What a component shows. Each renders again when its value changes, and never otherwise. */
+/** What a component shows. Each renders again when its value changes, and never otherwise; once for all changes of one go. */
 import type {
   Client,
   ConnectionState,
@@ -13,10 +13,17 @@ import type {
   TotalsState,
 } from '@qim/client';
 import { useMemo, useSyncExternalStore } from 'react';
+import { scheduleByTimer } from '../environment.js';
 import { useQim } from './provider.js';
+import { Turns } from './turns.js';
+
+/** One for all hooks, so that what changes together is rendered together. */
+const turns = new Turns((run) => scheduleByTimer(0, run));
 
 export function useObservable<T>(observable: Observable<T>): T {
-  return useSyncExternalStore(observable.subscribe, observable.snapshot, observable.snapshot);
+  const { subscribe, snapshot } = observable;
+  const inTurns = useMemo(() => turns.of(subscribe), [subscribe]);
+  return useSyncExternalStore(inTurns, snapshot, snapshot);
 }
 
 export function useConnection(): ConnectionState {

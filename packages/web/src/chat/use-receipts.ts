@@ -1,4 +1,5 @@
-import { createContext, useContext, useSyncExternalStore } from 'react';
+import { useObservable } from '@qim/client/react';
+import { createContext, useContext } from 'react';
 import type { ReadBy, Receipts } from './receipts.js';
 
 export const ReceiptsContext = createContext<Receipts | null>(null);
@@ -7,5 +8,5 @@ export const ReceiptsContext = createContext<Receipts | null>(null);
 export function useReadBy(conversationId: string): ReadBy {
   const receipts = useContext(ReceiptsContext);
   if (receipts === null) throw new Error('useReadBy needs a ReceiptsContext around it');
-  return useSyncExternalStore(receipts.subscribe, () => receipts.of(conversationId));
+  return useObservable({ subscribe: receipts.subscribe, snapshot: () => receipts.of(conversationId) });
 }

@@ -1,6 +1,6 @@
 /** How people are called: by the name in their profile, else by their id. */
-import { useQim } from '@qim/client/react';
-import { useMemo, useSyncExternalStore } from 'react';
+import { useObservable, useQim } from '@qim/client/react';
+import { useMemo } from 'react';
 
 export type NameOf = (userId: string) => string;
 
@@ -21,7 +21,7 @@ export function useNames(userIds: readonly string[]): NameOf {
       snapshot: () => observables.map((observable) => observable.snapshot()?.displayName ?? '').join('\n'),
     };
   }, [ids, profiles]);
-  const names = useSyncExternalStore(watched.subscribe, watched.snapshot);
+  const names = useObservable(watched);
   return useMemo(() => {
     const known = names.split('\n');
     const held = new Map(ids.split('\n').map((id, at) => [id, known[at] ?? ''] as const));
