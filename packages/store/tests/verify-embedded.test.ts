@@ -35,13 +35,7 @@ async function write(...writes: readonly Write[]): Promise<void> {
   await leave();
 }
 
-async function mends(...found: string[]): Promise<Verified> {
-  expect((await subject.verify()).places).toEqual(found);
-  const repaired = await subject.verify({ repair: 'yes' });
-  expect(repaired.left).toEqual([]);
-  expect((await subject.verify()).places).toEqual([]);
-  return repaired;
-}
+const mends = (...found: string[]): Promise<Verified> => subject.mends({}, found);
 
 const key = (table: string, rest: string): Buffer => Buffer.from(`${table}:${chat.tenantId}:${chat.conversationId}:${rest}`, 'latin1');
 const NOTHING = Buffer.alloc(0);

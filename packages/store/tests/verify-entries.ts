@@ -34,22 +34,17 @@ export function entryCases(store: VerifiedStore): void {
     expect((await verify()).places).toEqual([]);
   });
 
-  const verify = (options = {}): Promise<Verified> =>
-    subject.verify({ tenantId: chat.tenantId, conversationId: chat.conversationId, ...options });
-  /** Found, mended, gone. */
+  const scope = () => ({ tenantId: chat.tenantId, conversationId: chat.conversationId });
+  const verify = (options = {}): Promise<Verified> => subject.verify({ ...scope(), ...options });
+  /** Found, mended, gone, and nothing else was. */
   async function mends(...found: string[]): Promise<Verified> {
-    expect((await verify()).places).toEqual(found);
-    const repaired = await verify({ repair: 'yes' });
-    expect([repaired.left, repaired.mended.map(([place]) => place)]).toEqual([[], found]);
-    expect((await verify()).places).toEqual([]);
+    const repaired = await subject.mends(scope(), found);
+    expect(repaired.mended.map(([place]) => place)).toEqual(found);
     return repaired;
   }
   /** The same, of a user who is found by the user and not by the conversation. */
   async function mendsOf(userId: UserId, ...found: string[]): Promise<void> {
-    const scope = { tenantId: TENANT, conversationId: undefined, userId };
-    expect((await verify(scope)).places).toEqual(found);
-    expect((await verify({ ...scope, repair: 'yes' })).left).toEqual([]);
-    expect((await verify(scope)).places).toEqual([]);
+    await subject.mends({ tenantId: TENANT, userId }, found);
   }
   const view = (userId = bob) => subject.backend.store.directory.view(TENANT, userId, chat.conversationId);
   const listed = async (userId = bob): Promise<boolean> =>

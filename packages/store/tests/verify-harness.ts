@@ -1,5 +1,6 @@
 /** Runs the verifier on a store of a test, with what it tells kept; and writes into a store as a fault would. */
 import type { ConversationId, UserId } from '@qim/proto';
+import { expect } from 'vitest';
 import type { StoredFacts } from '../src/message/facts.js';
 import type { OutboxLease } from '../src/outbox/outbox.js';
 import { type Chat, Fixture, TENANT } from '../src/testing/conformance/fixture.js';
@@ -73,6 +74,15 @@ export class Subject {
 
   async verify(options: Partial<VerifyOptions> = {}): Promise<Verified> {
     return this.with((maintenance) => verifyOn(maintenance, options));
+  }
+
+  /** Found, mended, gone; what was found. */
+  async mends(scope: Partial<VerifyOptions>, found: readonly string[]): Promise<Verified> {
+    expect((await this.verify(scope)).places).toEqual(found);
+    const repaired = await this.verify({ ...scope, repair: 'yes' });
+    expect(repaired.left).toEqual([]);
+    expect((await this.verify(scope)).places).toEqual([]);
+    return repaired;
   }
 
   async with<T>(use: (maintenance: Opened) => Promise<T>): Promise<T> {

@@ -34,16 +34,9 @@ export function recordCases(store: VerifiedStore): void {
     chat = await chatOfFive(subject);
   });
 
-  const verify = (options = {}): Promise<Verified> =>
-    subject.verify({ tenantId: chat.tenantId, conversationId: chat.conversationId, ...options });
-  /** Found, mended, gone; what was found. */
-  async function mends(...found: string[]): Promise<Verified> {
-    expect((await verify()).places).toEqual(found);
-    const repaired = await verify({ repair: 'yes' });
-    expect(repaired.left).toEqual([]);
-    expect((await verify()).places).toEqual([]);
-    return repaired;
-  }
+  const scope = () => ({ tenantId: chat.tenantId, conversationId: chat.conversationId });
+  const verify = (options = {}): Promise<Verified> => subject.verify({ ...scope(), ...options });
+  const mends = (...found: string[]): Promise<Verified> => subject.mends(scope(), found);
   const damage = (kind: Parameters<typeof subject.backend.damage>[1], at: number): Promise<void> =>
     subject.backend.damage({ tenantId: chat.tenantId, conversationId: chat.conversationId, conversationSeq: seq(at) }, kind);
   const statuses = async (): Promise<number[]> => (await chat.history(subject.bob)).records.map(({ status }) => status);
