@@ -1,3 +1,5 @@
+import type { MessageType as Stored } from '@qim/proto';
+
 /** The types that have a name. Any other number may be sent and received, and counts as unread. */
 export const MessageType = {
   Text: 1,
@@ -10,4 +12,4 @@ export const MessageType = {
   Custom: 8,
   /** Shown in grey or not at all; never unread. */
   Control: 9,
-} as const;
+} as const satisfies typeof Stored;

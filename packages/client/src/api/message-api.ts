@@ -1,10 +1,11 @@
 /** Sending and amending. Only the setting of a reaction is made again after a failure: it is harmless to repeat. */
 import type { MessageInitShape } from '@bufbuild/protobuf';
-import { ControlKind, MessageType } from '@qim/proto';
+import { ControlKind } from '@qim/proto';
 import type * as wire from '@qim/proto/schema';
 import type { Environment } from '../environment.js';
 import { messageFrom } from '../from-wire.js';
 import type { EditMessageInput, MessageRef, OutgoingContent, SendMessageInput } from '../inputs.js';
+import { MessageType } from '../message-type.js';
 import type { Message } from '../types.js';
 import { type Caller, type ServiceCalls, serviceOver } from '../wire/service.js';
 import { again, calling, wireInteger, wireRef } from './wire-calls.js';
