@@ -1,6 +1,6 @@
 /**
- * The SDK as it is published: one file for each entry, with all that it needs inside, so that a plain `npm install` of the
- * tarball asks for nothing else. React stays outside, and is only wanted by the hooks.
+ * The SDK as it is published: one file for each entry and one of what both need, with all of it inside, so that a plain
+ * `npm install` of the tarball asks for nothing else. React stays outside, and is only wanted by the hooks.
  */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
