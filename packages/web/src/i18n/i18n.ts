@@ -26,18 +26,20 @@ function languageAtStart(): Language {
   return navigator.language.toLowerCase().startsWith('zh') ? 'zh' : 'en';
 }
 
+/** All sentences, and how they are written. */
+export const SENTENCES = {
+  fallbackLng: 'en',
+  resources: { en: { page: en }, zh: { page: zh } },
+  defaultNS: 'page',
+  keySeparator: false,
+  nsSeparator: false,
+  initAsync: false,
+  // React escapes by itself.
+  interpolation: { escapeValue: false },
+} as const;
+
 export function startLanguage(): void {
-  void i18next.use(initReactI18next).init({
-    lng: languageAtStart(),
-    fallbackLng: 'en',
-    resources: { en: { page: en }, zh: { page: zh } },
-    defaultNS: 'page',
-    keySeparator: false,
-    nsSeparator: false,
-    initAsync: false,
-    // React escapes by itself.
-    interpolation: { escapeValue: false },
-  });
+  void i18next.use(initReactI18next).init({ lng: languageAtStart(), ...SENTENCES });
   document.documentElement.lang = i18next.language;
 }
 
