@@ -4,6 +4,7 @@
  * again for a moment: one who came meanwhile gets a notification that was not needed, and misses none that was.
  */
 import { AWAY_REMEMBERED_MAX, AWAY_REMEMBERED_MS, PRESENCE_ANSWER_MS, type TenantId, type UserId } from '@qim/proto';
+import type { EventSink } from '../contract.js';
 import type { EventBus, PushDeps } from '../ports.js';
 
 type AwayDeps = Pick<PushDeps, 'sleep' | 'monotonicNow'> & {
@@ -21,7 +22,7 @@ export class Away {
     this.#deps = deps;
   }
 
-  /** Cost: none for one process alone; else a subscription each, and PRESENCE_ANSWER_MS. @throws StoreUnavailable */
+  /** Cost: none for one process alone; else the subscriptions at once, and PRESENCE_ANSWER_MS. @throws StoreUnavailable */
   async among(tenantId: TenantId, userIds: readonly UserId[], signal: AbortSignal): Promise<readonly UserId[]> {
     const { bus, isHere, monotonicNow } = this.#deps;
     const absent = userIds.filter((userId) => !isHere(tenantId, userId));
@@ -39,20 +40,16 @@ export class Away {
     const { bus, sleep } = this.#deps;
     const heard = new Set<UserId>();
     const ends: (() => void)[] = [];
+    const ask = async (userId: UserId): Promise<void> => {
+      const deliver: EventSink['deliver'] = (event) => {
+        if (event.kind === 'presence' && event.userId === userId && event.online) heard.add(userId);
+      };
+      ends.push(await bus.subscribe({ tenantId, userId, deviceId: undefined, deliver }));
+      bus.announce({ tenantId, userIds: [userId], event: { kind: 'presence', userId, online: false, ask: true }, except: undefined });
+    };
     try {
-      for (const userId of userIds) {
-        ends.push(
-          await bus.subscribe({
-            tenantId,
-            userId,
-            deviceId: undefined,
-            deliver: (event) => {
-              if (event.kind === 'presence' && event.userId === userId && event.online) heard.add(userId);
-            },
-          }),
-        );
-        bus.announce({ tenantId, userIds: [userId], event: { kind: 'presence', userId, online: false, ask: true }, except: undefined });
-      }
+      // Each is waited for, so that none of them stays behind when one fails.
+      for (const asked of await Promise.allSettled(userIds.map(ask))) if (asked.status === 'rejected') throw asked.reason;
       await sleep(PRESENCE_ANSWER_MS, signal);
     } finally {
       for (const end of ends) end();
