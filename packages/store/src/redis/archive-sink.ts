@@ -51,7 +51,7 @@ class RedisArchiveSink implements ArchiveSink {
   /** Nothing of anybody's: an import would not tell whose it was. */
   async isEmpty(): Promise<boolean> {
     const made = new Set([DEPLOYMENT_KEY, OWNERS_KEY, ...this.#keys.allPartitions()]);
-    for (let i = 0; i < this.#keys.partitionCount; i += 1) made.add(this.#keys.outbox(i).lease);
+    for (const { lease } of this.#keys.outboxes()) made.add(lease);
     for await (const { keys } of scanKeys(this.#connection, undefined)) {
       // Streams are made when a store is opened; of another type is an error, which is no 0.
       const others = keys.filter((key) => !made.has(key));

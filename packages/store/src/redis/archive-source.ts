@@ -123,7 +123,7 @@ class RedisArchiveSource implements ArchiveSource {
       conversationId: conversationFrom(value),
     }));
     yield* this.#reports();
-    const partitions = Array.from({ length: this.#keys.partitionCount }, (_, partition) => this.#keys.outbox(partition));
+    const partitions = this.#keys.outboxes();
     let newestMs = 0;
     for (const { hooks } of partitions) {
       for await (const entries of this.#entriesOf(hooks)) {

@@ -29,10 +29,10 @@ import { changedFlags, flagsOf, parseViewEntry, type ViewEntry, ViewFlag, ViewSt
 import { unavailable } from '../errors.js';
 import { Malformed } from '../message/bytes.js';
 import { parseDecimal } from '../message/decimal.js';
-import { type Command, isWrongType, type Reply } from './connection.js';
+import type { Command, Reply } from './connection.js';
 import type { RedisContext } from './context.js';
 import { groupRequestKey, userKeys } from './keys.js';
-import { asArray, asDecimal, asOptionalText, asSequence, asText } from './replies.js';
+import { asArray, asDecimal, asOptionalText, asSequence, asText, rightTypeOf } from './replies.js';
 import type { ScriptCall, ScriptName } from './scripts.js';
 
 /** As long as de-duplication entries live, so that a retry of what came before the leave finds the tombstone. */
@@ -52,6 +52,9 @@ const UNREADABLE_VIEW: ViewEntry = {
   flags: 0,
   state: ViewState.Listed,
 };
+
+/** A user's key of a wrong type is no conversation's damage: nothing of that user's list can be told. */
+const rightType = rightTypeOf('the directory');
 
 export class RedisDirectory implements Directory {
   readonly #context: RedisContext;
@@ -195,12 +198,6 @@ export class RedisDirectory implements Directory {
   async #runAll(name: ScriptName, calls: readonly ScriptCall[]): Promise<void> {
     if (calls.length > 0) (await this.#context.scripts.runAll(name, calls)).forEach(rightType);
   }
-}
-
-/** A user's key of a wrong type is no conversation's damage: nothing of that user's list can be told. */
-function rightType(reply: Reply | undefined): Reply {
-  if (isWrongType(reply)) throw unavailable('a key of the directory has a wrong type', reply);
-  return reply ?? null;
 }
 
 interface ListedEntry {

@@ -1,12 +1,13 @@
 /** The queue of the webhook on Redis: a stream per partition, whose entries have the ids that they had in the outbox. */
 import { OUTBOX_POISON_MAX } from '@qim/proto';
-import { unavailable } from '../errors.js';
 import { type HookBatch, type HookJob, type HookQueue, QUEUE_FULL } from '../hooks/hook-queue.js';
 import type { OutboxEntry, OutboxLease, PoisonEntry } from '../outbox/outbox.js';
-import { type Command, isWrongType, type Reply } from './connection.js';
 import type { RedisContext } from './context.js';
-import { fieldsOf, parseEntry, poisonFrom, writtenAt } from './outbox-entry.js';
-import { asArray, asNumber, asText } from './replies.js';
+import { fieldsOf, parseEntry, writtenAt } from './outbox-entry.js';
+import { readAside, readBacklog, type StreamKeys } from './partition-streams.js';
+import { asArray, asText, rightTypeOf } from './replies.js';
+
+const rightType = rightTypeOf('the webhook');
 
 export class RedisHooks implements HookQueue {
   readonly #context: RedisContext;
@@ -53,31 +54,13 @@ export class RedisHooks implements HookQueue {
     return this.#remove(lease, [entryId], reason);
   }
 
-  async dead(limit: number): Promise<readonly PoisonEntry[]> {
-    const newest = this.#partitions().map((each): Command => ['XREVRANGE', this.#keys(each).deadHooks, '+', '-', 'COUNT', String(limit)]);
-    const replies = (await this.#context.connection.pipeline(newest)).map(rightType);
-    return replies.flatMap((reply, partition) => asArray(reply).map((entry) => poisonFrom(partition, entry))).slice(0, limit);
+  dead(limit: number): Promise<readonly PoisonEntry[]> {
+    return readAside(this.#context.connection, this.#streams, limit, rightType);
   }
 
   async backlog(): Promise<{ readonly waiting: number; readonly oldestMs: number; readonly dead: number }> {
-    const commands = this.#partitions().flatMap((partition): Command[] => {
-      const { hooks, deadHooks } = this.#keys(partition);
-      return [
-        ['XLEN', hooks],
-        ['XLEN', deadHooks],
-        ['XRANGE', hooks, '-', '+', 'COUNT', '1'],
-      ];
-    });
-    const [time, ...replies] = (await this.#context.connection.pipeline([['TIME'], ...commands])).map(rightType);
-    const nowMs = Number(asText(asArray(time)[0])) * 1000;
-    let [waiting, dead, oldestMs] = [0, 0, 0];
-    for (let i = 0; i < replies.length; i += 3) {
-      waiting += asNumber(replies[i]);
-      dead += asNumber(replies[i + 1]);
-      const [oldest] = asArray(replies[i + 2]);
-      if (oldest !== undefined) oldestMs = Math.max(oldestMs, nowMs - writtenAt(asText(asArray(oldest)[0])));
-    }
-    return { waiting, oldestMs, dead };
+    const { aside: dead, ...rest } = await readBacklog(this.#context.connection, this.#streams, rightType);
+    return { ...rest, dead };
   }
 
   async #remove({ partition, token }: OutboxLease, entryIds: readonly string[], reason: string): Promise<boolean> {
@@ -87,8 +70,8 @@ export class RedisHooks implements HookQueue {
     return rightType(await this.#context.scripts.run('hooks-remove', [lease, hooks, deadHooks], args)) === 1;
   }
 
-  #partitions(): number[] {
-    return Array.from({ length: this.#context.keys.partitionCount }, (_, partition) => partition);
+  get #streams(): readonly StreamKeys[] {
+    return this.#context.keys.outboxes().map(({ hooks, deadHooks }) => ({ waiting: hooks, aside: deadHooks }));
   }
 
   #keys(partition: number) {
@@ -98,9 +81,4 @@ export class RedisHooks implements HookQueue {
   get #offset(): string {
     return String(this.#context.clockOffsetMs());
   }
-}
-
-function rightType(reply: Reply): Reply {
-  if (isWrongType(reply)) throw unavailable('a key of the webhook has a wrong type', reply);
-  return reply;
 }

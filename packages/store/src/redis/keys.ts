@@ -167,6 +167,11 @@ export class KeySpace {
     return this.#tags.map(partitionKey);
   }
 
+  /** Of all partitions, in order. */
+  outboxes(): readonly OutboxKeys[] {
+    return this.#tags.map((_, partition) => this.outbox(partition));
+  }
+
   /** `partition` 0..partitionCount-1. */
   outbox(partition: number): OutboxKeys {
     const tag = this.#tags[partition];

@@ -11,12 +11,13 @@ import { OUTBOX_BATCH_MAX } from '@qim/proto';
 import { ErrorReply } from 'redis';
 import { unavailable } from '../errors.js';
 import type { OutboxLease } from '../outbox/outbox.js';
-import { type Command, isWrongType, type RedisConnection, type Reply, replyCode } from './connection.js';
+import { type Command, type RedisConnection, type Reply, replyCode } from './connection.js';
 import type { RedisContext } from './context.js';
 import { fieldsOf, type StoredEntry } from './outbox-entry.js';
 import { createGroups, OUTBOX_GROUP } from './outbox-groups.js';
-import { asArray, asNumber, asOptionalText, asText } from './replies.js';
+import { asArray, asNumber, asOptionalText, asText, rightTypeOf } from './replies.js';
 
+const rightType = rightTypeOf('the outbox');
 const CONSUMER = 'qim';
 /** Before every entry. */
 const FIRST = '0-0';
@@ -158,8 +159,7 @@ export class OutboxReader {
 }
 
 function stands(lease: OutboxLease, reply: Reply | undefined, nowMs: number): boolean {
-  if (isWrongType(reply)) throw unavailable('a key of the outbox has a wrong type', reply);
-  const [token, untilMs] = asArray(reply).map(asOptionalText);
+  const [token, untilMs] = asArray(rightType(reply)).map(asOptionalText);
   return token === String(lease.token) && Number(untilMs) > nowMs;
 }
 

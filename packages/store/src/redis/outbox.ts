@@ -1,16 +1,18 @@
 /** The Outbox on Redis: a stream and a lease per partition. */
 import { OUTBOX_POISON_MAX } from '@qim/proto';
-import { unavailable } from '../errors.js';
 import { parseDecimal } from '../message/decimal.js';
 import type { Outbox, OutboxBatch, OutboxEntry, OutboxLease, PoisonEntry } from '../outbox/outbox.js';
-import { type Argument, type Command, isWrongType, type Reply } from './connection.js';
+import type { Argument, Reply } from './connection.js';
 import type { RedisContext } from './context.js';
 import { OWNERS_KEY } from './keys.js';
-import { parseEntry, poisonFrom, writtenAt } from './outbox-entry.js';
+import { parseEntry } from './outbox-entry.js';
 import { OUTBOX_GROUP } from './outbox-groups.js';
 import type { OutboxReads } from './outbox-reads.js';
-import { asArray, asNumber, asOptionalText, asText } from './replies.js';
+import { readAside, readBacklog, type StreamKeys } from './partition-streams.js';
+import { asNumber, asOptionalText, rightTypeOf } from './replies.js';
 import type { ScriptName } from './scripts.js';
+
+const rightType = rightTypeOf('the outbox');
 
 export class RedisOutbox implements Outbox {
   readonly partitionCount: number;
@@ -79,36 +81,22 @@ export class RedisOutbox implements Outbox {
     return moved;
   }
 
-  async poison(limit: number): Promise<readonly PoisonEntry[]> {
-    const { keys, connection } = this.#context;
-    const partitions = Array.from({ length: this.partitionCount }, (_, partition) => partition);
-    const newest = partitions.map((each): Command => ['XREVRANGE', keys.outbox(each).poison, '+', '-', 'COUNT', String(limit)]);
-    const replies = (await connection.pipeline(newest)).map(rightType);
-    return replies.flatMap((reply, partition) => asArray(reply).map((entry) => poisonFrom(partition, entry))).slice(0, limit);
+  poison(limit: number): Promise<readonly PoisonEntry[]> {
+    return readAside(this.#context.connection, this.#streams, limit, rightType);
   }
 
   async backlog(): Promise<{ readonly entries: number; readonly oldestMs: number; readonly poison: number }> {
-    const { keys, connection } = this.#context;
-    const commands: Command[] = [['TIME']];
-    for (let partition = 0; partition < this.partitionCount; partition += 1) {
-      const { outbox, poison } = keys.outbox(partition);
-      commands.push(['XLEN', outbox], ['XLEN', poison], ['XRANGE', outbox, '-', '+', 'COUNT', '1']);
-    }
-    const [time, ...replies] = (await connection.pipeline(commands)).map(rightType);
-    const nowMs = Number(asText(asArray(time)[0])) * 1000;
-    let [entries, poison, oldestMs] = [0, 0, 0];
-    for (let i = 0; i < replies.length; i += 3) {
-      entries += asNumber(replies[i]);
-      poison += asNumber(replies[i + 1]);
-      const [oldest] = asArray(replies[i + 2]);
-      if (oldest !== undefined) oldestMs = Math.max(oldestMs, nowMs - writtenAt(asText(asArray(oldest)[0])));
-    }
+    const { waiting: entries, oldestMs, aside: poison } = await readBacklog(this.#context.connection, this.#streams, rightType);
     return { entries, oldestMs, poison };
   }
 
   /** Ends the waits and their connections. */
   close(): void {
     this.#reads.close();
+  }
+
+  get #streams(): readonly StreamKeys[] {
+    return this.#context.keys.outboxes().map(({ outbox, poison }) => ({ waiting: outbox, aside: poison }));
   }
 
   get #offset(): string {
@@ -118,9 +106,4 @@ export class RedisOutbox implements Outbox {
   async #run(name: ScriptName, keys: readonly string[], args: readonly Argument[]): Promise<Reply> {
     return rightType(await this.#context.scripts.run(name, keys, args));
   }
-}
-
-function rightType(reply: Reply): Reply {
-  if (isWrongType(reply)) throw unavailable('a key of the outbox has a wrong type', reply);
-  return reply;
 }

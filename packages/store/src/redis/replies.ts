@@ -1,6 +1,15 @@
 /** Reading of replies. What a script or command of ours cannot answer is a fault of ours, not damage: it asserts. */
 import { assert, type ConversationSeq, parseConversationSeq } from '@qim/proto';
-import type { Reply } from './connection.js';
+import { unavailable } from '../errors.js';
+import { isWrongType, type Reply } from './connection.js';
+
+/** Passes a reply on, unless it says that a key of `whose` has another type than ours: that is StoreUnavailable. */
+export function rightTypeOf(whose: string): (reply: Reply | undefined) => Reply {
+  return (reply) => {
+    if (isWrongType(reply)) throw unavailable(`a key of ${whose} has a wrong type`, reply);
+    return reply ?? null;
+  };
+}
 
 export function asArray(reply: Reply | undefined): readonly Reply[] {
   assert(Array.isArray(reply), 'the reply is an array');

@@ -10,13 +10,14 @@ import {
   type TenantId,
   type UserId,
 } from '@qim/proto';
-import { unavailable } from '../errors.js';
 import { byBytes, formatProfile, formatReport, parseProfile, parseReport, tooManyDevices, WHOLE_USER } from '../users/stored.js';
 import type { Report, StoredProfile, Users } from '../users/users.js';
 import { type Command, isWrongType, type Reply } from './connection.js';
 import type { RedisContext } from './context.js';
 import { reportsKey, userKeys } from './keys.js';
-import { asArray, asOptionalText, asText } from './replies.js';
+import { asArray, asOptionalText, asText, rightTypeOf } from './replies.js';
+
+const rightType = rightTypeOf('a user');
 
 export class RedisUsers implements Users {
   readonly #context: Pick<RedisContext, 'connection' | 'scripts'>;
@@ -97,11 +98,6 @@ export class RedisUsers implements Users {
   async #call(...command: Command): Promise<Reply> {
     return rightType(await this.#context.connection.call(...command));
   }
-}
-
-function rightType(reply: Reply | undefined): Reply {
-  if (isWrongType(reply)) throw unavailable('a key of a user has a wrong type', reply);
-  return reply ?? null;
 }
 
 /** None for a name that no code of ours wrote. */
