@@ -14,7 +14,7 @@ import type { Store } from '@qim/store';
 import { openEmbeddedStore } from '@qim/store/embedded';
 import { openRedisStore } from '@qim/store/redis';
 import { DAMAGE_KINDS, type DamageKind, damage, REDIS_ONLY_DAMAGE_KINDS, type StoreLocation, startRedis } from '@qim/store/testing';
-import { fsck, type Ran } from './fsck-million/command.js';
+import { fsck, type RanFsck } from './fsck-million/command.js';
 import { deliver, fill, type Talk, talksOf } from './fsck-million/fill.js';
 
 const REDIS_ONLY: readonly DamageKind[] = REDIS_ONLY_DAMAGE_KINDS;
@@ -86,18 +86,18 @@ async function silent(place: Place, spares: readonly Talk[]): Promise<number> {
   }
 }
 
-function summaryOf({ events, err }: Ran): Readonly<Record<string, unknown>> {
+function summaryOf({ events, err }: RanFsck): Readonly<Record<string, unknown>> {
   const last = events.at(-1);
   if (last?.event !== 'summary') throw new Error(`qim fsck did not come to its end: ${err}`);
   return last;
 }
 
-function foundKinds({ events }: Ran, spares: readonly Talk[]): number {
+function foundKinds({ events }: RanFsck, spares: readonly Talk[]): number {
   const places = new Set(events.filter(({ event }) => event === 'found').map(({ conversationId }) => conversationId));
   return spares.filter(({ conversationId }) => places.has(conversationId)).length;
 }
 
-function tell(what: string, ran: Ran): void {
+function tell(what: string, ran: RanFsck): void {
   const summary = summaryOf(ran);
   const told = ['findings', 'mended', 'left', 'conversations', 'users', 'records'].map((name) => `${Number(summary[name])} ${name}`);
   const memory = `peak memory ${ran.peakMb} MB (${ran.peakOwnMb} MB without mapped files)`;

@@ -14,7 +14,8 @@ import { openEmbeddedStore } from '@qim/store/embedded';
 import { openRedisStore } from '@qim/store/redis';
 import { type StoreLocation, startRedis, startRedisCluster } from '@qim/store/testing';
 import { deliver, fill, talksOf } from './fsck-million/fill.js';
-import { type Lists, listsOf, moved, qim } from './move-store/lists.js';
+import { type Lists, listsOf, moved } from './move-store/lists.js';
+import { type Ran, runQim } from './testing/qim-command.js';
 
 interface Place {
   readonly name: string;
@@ -48,17 +49,25 @@ async function lists(place: Place): Promise<Lists> {
   }
 }
 
+async function mustRun(command: string, location: StoreLocation, file: string): Promise<Ran> {
+  const ran = await runQim(command, location, ['--file', file]);
+  if (ran.code !== 0) throw new Error(`qim ${command} ended with ${ran.code}: ${ran.err}`);
+  return ran;
+}
+
+function costOf({ seconds, peakOwnMb }: Ran): string {
+  return `${seconds.toFixed(1)} s (${peakOwnMb} MB)`;
+}
+
 async function move(from: Place, to: Place, first: Lists): Promise<boolean> {
   const file = join(folder, `${to.name.replaceAll(' ', '-')}.qim`);
-  const out = await qim('export', from.location, '--file', file);
-  const into = await qim('import', to.location, '--file', file);
+  const out = await mustRun('export', from.location, file);
+  const into = await mustRun('import', to.location, file);
   const differing = moved(first, await lists(to));
   const megabytes = ((await stat(file)).size / 1024 / 1024).toFixed(1);
   await rm(file);
-  console.log(
-    `${from.name} -> ${to.name}: export ${out.seconds} s (${out.peakMb} MB), ${megabytes} MB, import ${into.seconds} s (${into.peakMb} MB)`,
-  );
-  console.log(`  ${out.said}`);
+  console.log(`${from.name} -> ${to.name}: export ${costOf(out)}, ${megabytes} MB, import ${costOf(into)}`);
+  console.log(`  ${out.out.trim()}`);
   console.log(`  ${first.users} users, ${first.summaries.size} summaries, ${first.unread} unread: ${differing.length} differ`);
   for (const text of differing.slice(0, 5)) console.log(`    ${text}`);
   return differing.length === 0;
