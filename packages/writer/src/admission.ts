@@ -9,6 +9,7 @@ import {
   type Control,
   ControlKind,
   invalidArgument,
+  isLine,
   MEMBERS_PER_CALL_MAX,
   MENTIONS_MAX,
   MESSAGE_TYPE_MAX,
@@ -101,7 +102,6 @@ export function admitContent(content: MessageContent): void {
 const CONTENT_TYPE = new RegExp(`^[\\x20-\\x7e]{1,${CONTENT_TYPE_CHARS_MAX}}$`);
 // A lone surrogate has no UTF-8: what would be stored is not what was sent.
 const LONE_SURROGATE = /\p{Surrogate}/u;
-const CONTROL_CHARACTER = /[\p{Cc}\u2028\u2029]/u;
 
 function admitText(text: string): void {
   if (tooLong(text, TEXT_BYTES_MAX)) throw payloadTooLarge('text', TEXT_BYTES_MAX);
@@ -140,8 +140,4 @@ export function admitMemberIds(memberIds: readonly UserId[], least: 0 | 1): void
 /** No character takes less than a byte: the first comparison spares the encoder a text of any length. */
 function tooLong(text: string, bytesMax: number): boolean {
   return text.length > bytesMax || utf8Bytes(text) > bytesMax;
-}
-
-function isLine(text: string): boolean {
-  return !CONTROL_CHARACTER.test(text) && !LONE_SURROGATE.test(text);
 }
