@@ -6,7 +6,8 @@ import { describeAddress, parseAddress, type StoreAddress } from './address.js';
 import { openConnection } from './connect.js';
 import type { Command, PrimaryConnection, RedisConnection } from './connection.js';
 import { DEPLOYMENT_KEY, KeySpace } from './keys.js';
-import { asArray, asNumber, asOptionalText, asText } from './replies.js';
+import { readBacklog } from './partition-streams.js';
+import { asArray, asOptionalText, asText, rightTypeOf } from './replies.js';
 
 const VERSION_MIN = 7;
 
@@ -88,30 +89,17 @@ async function lookAtCluster([first]: readonly PrimaryConnection[]): Promise<Clu
 async function lookAtDeployment(connection: RedisConnection): Promise<DeploymentHealth | undefined> {
   const partitions = Number(asOptionalText(await connection.call('HGET', DEPLOYMENT_KEY, 'partitions')) ?? 0);
   if (!Number.isInteger(partitions) || partitions < 1) return undefined;
-  const keys = new KeySpace(partitions);
-  const commands = Array.from({ length: partitions }, (_, partition): Command[] => {
-    const { outbox, lease, poison } = keys.outbox(partition);
-    return [
-      ['XLEN', outbox],
-      ['XLEN', poison],
-      ['XRANGE', outbox, '-', '+', 'COUNT', '1'],
-      ['HMGET', lease, 'owner', 'untilMs'],
-    ];
-  });
-  const [time] = await connection.pipeline([['TIME']]);
+  const outboxes = new KeySpace(partitions).outboxes();
+  const streams = outboxes.map(({ outbox, poison }) => ({ waiting: outbox, aside: poison }));
+  const { waiting: entries, oldestMs, aside: poison } = await readBacklog(connection, streams, rightTypeOf('the outbox'));
+  const leases = outboxes.map(({ lease }): Command => ['HMGET', lease, 'owner', 'untilMs']);
+  const [time, ...replies] = await connection.pipeline([['TIME'], ...leases]);
   const nowMs = Number(asText(asArray(time)[0])) * 1000;
-  const replies = await connection.pipeline(commands.flat());
-  const owners: string[] = [];
-  let [entries, poison, oldestMs] = [0, 0, 0];
-  for (let i = 0; i < replies.length; i += 4) {
-    entries += asNumber(replies[i]);
-    poison += asNumber(replies[i + 1]);
-    const [oldest] = asArray(replies[i + 2]);
-    if (oldest !== undefined) oldestMs = Math.max(oldestMs, nowMs - Number(asText(asArray(oldest)[0]).split('-')[0]));
-    const [owner, untilMs] = asArray(replies[i + 3]).map(asOptionalText);
-    if (owner !== undefined && Number(untilMs ?? 0) > nowMs) owners.push(owner);
-  }
-  return { partitions, owned: owners.length, owners: new Set(owners).size, outbox: { entries, oldestMs: Math.max(0, oldestMs), poison } };
+  const owners = replies.flatMap((reply) => {
+    const [owner, untilMs] = asArray(reply).map(asOptionalText);
+    return owner !== undefined && Number(untilMs ?? 0) > nowMs ? [owner] : [];
+  });
+  return { partitions, owned: owners.length, owners: new Set(owners).size, outbox: { entries, oldestMs, poison } };
 }
 
 function parseFacts(text: string): ReadonlyMap<string, string> {
