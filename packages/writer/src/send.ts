@@ -32,8 +32,8 @@ import { readTarget } from './target.js';
 const SEQ_FIRST = parseConversationSeq(1);
 
 /**
- * Cost: 2 (commit; then list and read mark), 2 more for a reply, and what the gate asks in a direct conversation; with a
- * before-send webhook 1 more, and the time of its answer.
+ * Cost: 2 (commit; then list and read mark), and before them 2 for a reply beside what the gate asks in a direct conversation;
+ * with a before-send webhook 1 more, and the time of its answer.
  *
  * @throws as MessageStore.commit, InvalidArgument, PayloadTooLarge, Forbidden
  */
@@ -41,11 +41,7 @@ export async function sendMessage(deps: WriterDeps, gate: DirectGate, caller: Ca
   admitDraft(input);
   const peer = 'toUserId' in input.target ? input.target.toUserId : undefined;
   const request = commitRequest(deps, caller, input, peer);
-  const closed = await (peer === undefined ? gate.refusalIn(caller, request.conversationId) : gate.refusalTo(caller, peer));
-  const { replyTo } = request;
-  const noReply =
-    replyTo === undefined || closed !== undefined ? undefined : judgeReply(deps, caller, request, replyTo, peer !== undefined);
-  const refusal = closed === undefined ? ((await noReply) ?? (await refusedBefore(deps, draftOf(caller, input)))) : { error: closed };
+  const refusal = (await refusalOf(deps, gate, caller, request, peer)) ?? (await refusedBefore(deps, draftOf(caller, input)));
   const outcome = refusal === undefined ? await deps.messages.commit(request) : await commitIfDuplicate(deps, request, refusal.error);
   if (outcome.message !== undefined) await follow(deps, caller, request, outcome, input);
   return output(request, outcome);
@@ -69,6 +65,22 @@ export function commitRequest(deps: WriterDeps, caller: Caller, input: SendMessa
     needs: 'post',
     create: peer === undefined ? undefined : { ...directConversation(caller.userId, peer), onlyNew: false },
   };
+}
+
+/** What the gate says, before what the reply's target does; undefined: neither refuses. */
+async function refusalOf(
+  deps: WriterDeps,
+  gate: DirectGate,
+  caller: Caller,
+  request: CommitRequest,
+  peer: UserId | undefined,
+): Promise<{ readonly error: unknown } | undefined> {
+  const { conversationId, replyTo } = request;
+  const [closed, noReply] = await Promise.all([
+    peer === undefined ? gate.refusalIn(caller, conversationId) : gate.refusalTo(caller, peer),
+    replyTo && judgeReply(deps, caller, request, replyTo, peer !== undefined),
+  ]);
+  return closed === undefined ? noReply : { error: closed };
 }
 
 function draftOf(caller: Caller, { target, type, content, mentionUserIds, mentionAll }: SendMessageInput): Draft {

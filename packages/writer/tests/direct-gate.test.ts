@@ -1,7 +1,7 @@
 /** Who may send direct messages: blocks, and the tenant's setting. */
 import { describe, expect, test } from 'vitest';
 import { type DirectMessages, directConversationId } from '../src/index.js';
-import { ALICE, BOB, CAROL, caller, openWorld, refusal, T0, T7, type World } from './support.js';
+import { ALICE, BOB, CAROL, caller, openWorld, refusal, seq, T0, T7, type World } from './support.js';
 
 const DIRECT = directConversationId(T0, ALICE, BOB);
 const toBob = { toUserId: BOB };
@@ -61,6 +61,34 @@ describe('one whom the other has blocked', () => {
     expect(await refusal(react(ALICE, '+1', true))).toBe('Forbidden');
     expect(await refusal(react(CAROL, '+1', true))).toBe('NotMember');
     expect(await refusal(react(BOB, '+1', true))).toBe('fine');
+  });
+
+  test('is asked about while the target of a reply is read, and its refusal comes first', async () => {
+    const order: string[] = [];
+    const w = openWorld((own) => ({
+      users: {
+        ...own.users,
+        hasBlocked: async (...of) => {
+          await new Promise((resolve) => setImmediate(resolve));
+          order.push('gate');
+          return own.users.hasBlocked(...of);
+        },
+      },
+      directory: {
+        ...own.directory,
+        view: (...of) => {
+          order.push('target');
+          return own.directory.view(...of);
+        },
+      },
+    }));
+    const { record } = await w.sendTo(ALICE, BOB);
+    order.length = 0;
+    const reply = (replyTo: typeof record) => refusal(w.writer.sendMessage(caller(ALICE), w.text(toBob, { replyTo })));
+    expect(await reply(record)).toBe('fine');
+    expect(order).toEqual(['target', 'gate']);
+    await w.store.users.block(T0, BOB, ALICE);
+    expect(await reply({ ...record, conversationSeq: seq(9) })).toBe('Forbidden');
   });
 
   test('speaks in a group of both as before, and in another tenant', async () => {
