@@ -1,4 +1,5 @@
 /** What one sees who fetches everything anew, over plain HTTP: nothing of the SDK can hide a fault here. */
+import { Caller } from '../testing/caller.js';
 import type { FreshEntry, FreshMessage, FreshView } from './verdict.js';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -6,19 +7,17 @@ type Json = Readonly<Record<string, unknown>>;
 const PAGE = 200;
 
 export class FreshReader {
-  readonly #url: string;
-  readonly #token: string;
+  readonly #caller: Caller;
 
   constructor(url: string, token: string) {
-    this.#url = url;
-    this.#token = token;
+    this.#caller = new Caller(url, token);
   }
 
   async view(conversationId: string): Promise<FreshView> {
     const entry = await this.#entry(conversationId);
     const messages: FreshMessage[] = [];
     for (let afterSeq = 0, hasMore = true; hasMore; ) {
-      const page = await this.#call('SessionService/ReadHistory', { conversationId, afterSeq: String(afterSeq), limit: PAGE });
+      const page = await this.#caller.call('SessionService/ReadHistory', { conversationId, afterSeq: String(afterSeq), limit: PAGE });
       messages.push(...(page.messages as Json[]).map(messageOf));
       hasMore = page.hasMore === true && messages.length > 0;
       afterSeq = messages.at(-1)?.conversationSeq ?? 0;
@@ -29,23 +28,12 @@ export class FreshReader {
   /** As the list has it: found by going through its pages. Undefined: it is not in the list. */
   async #entry(conversationId: string): Promise<FreshEntry | undefined> {
     for (let pageToken: unknown = ''; ; ) {
-      const page = await this.#call('SessionService/ListConversations', { pageToken });
+      const page = await this.#caller.call('SessionService/ListConversations', { pageToken });
       const found = (page.conversations as Json[]).find((entry) => entry.conversationId === conversationId);
       if (found !== undefined) return entryOf(found);
       pageToken = page.nextPageToken;
       if (pageToken === '') return undefined;
     }
-  }
-
-  async #call(method: string, body: Json): Promise<Json> {
-    const response = await fetch(new URL(`/qim.v1.${method}`, this.#url), {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', authorization: `Bearer ${this.#token}` },
-      body: JSON.stringify(body),
-    });
-    const answer = (await response.json()) as Json;
-    if (!response.ok) throw new Error(`${method}: ${JSON.stringify(answer)}`);
-    return answer;
   }
 }
 

@@ -58,10 +58,6 @@ export class Load {
     this.#random = random;
   }
 
-  get users(): readonly string[] {
-    return USERS;
-  }
-
   /** Before anything is broken: a group of all, a direct conversation of two, a phone for each and a tablet for one. */
   async prepare(): Promise<void> {
     const [first, second, ...others] = USERS;

@@ -3,6 +3,7 @@ import { type Client, createClient, type WebSocketConstructor } from '@qim/clien
 import { WebSocket } from 'ws';
 import { buildSdkPage } from '../../packages/client/tests/support/sdk-page.js';
 import { launch } from '../../packages/web/tests/support/browser.js';
+import { Caller } from '../testing/caller.js';
 import { devToken, startRealServer } from '../testing/real-server.js';
 
 const CONVERSATIONS = 200;
@@ -154,8 +155,6 @@ function counting(count: { received: number; sent: number }): WebSocketConstruct
 }
 
 async function sayOnce(url: string, user: string, toUserId: string, text: string): Promise<void> {
-  const headers = { 'content-type': 'application/json', authorization: `Bearer ${await devToken(url, user)}` };
-  const body = JSON.stringify({ toUserId, clientMessageId: 'once', type: 'MESSAGE_TYPE_TEXT', text });
-  const answer = await fetch(new URL('/qim.v1.MessageService/SendMessage', url), { method: 'POST', headers, body });
-  if (!answer.ok) throw new Error(await answer.text());
+  const caller = new Caller(url, await devToken(url, user));
+  await caller.call('MessageService/SendMessage', { toUserId, clientMessageId: 'once', type: 'MESSAGE_TYPE_TEXT', text });
 }

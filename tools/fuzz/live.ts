@@ -5,6 +5,7 @@ import { ClientFrameSchema, ServerFrameSchema } from '@qim/proto/schema';
 import { openMemoryStore } from '@qim/store/memory';
 import fc from 'fast-check';
 import { WebSocket } from 'ws';
+import { Caller } from '../testing/caller.js';
 import { devToken, startRealServer } from '../testing/real-server.js';
 import { broken, nastyJson, nastyText } from './hostile.js';
 import { type Known, METHODS, requestBytes, requestJson } from './requests.js';
@@ -48,18 +49,14 @@ export async function startLive(): Promise<LiveServer> {
 
 /** A group and a message, so that requests may be about something. */
 async function scene(url: string, token: string): Promise<Known> {
-  const call = async (method: string, body: object) =>
-    (await fetch(new URL(`/qim.v1.${method}`, url), {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
-      body: JSON.stringify(body),
-    }).then((answer) => answer.json())) as { conversation?: { conversationId: string }; message?: { messageId: string } };
-  const { conversation } = await call('ConversationService/CreateGroup', { title: 'fuzz', memberIds: ['bob', 'carol'] });
-  const conversationId = conversation?.conversationId ?? '';
-  const sent = await call('MessageService/SendMessage', { conversationId, clientMessageId: 'c', type: 'MESSAGE_TYPE_TEXT', text: 'x' });
+  const caller = new Caller(url, token);
+  const made = await caller.call('ConversationService/CreateGroup', { title: 'fuzz', memberIds: ['bob', 'carol'] });
+  const { conversationId } = made.conversation as { conversationId: string };
+  const said = { conversationId, clientMessageId: 'c', type: 'MESSAGE_TYPE_TEXT', text: 'x' };
+  const { messageId } = (await caller.call('MessageService/SendMessage', said)).message as { messageId: string };
   return {
     conversationId: [conversationId],
-    messageId: [sent.message?.messageId ?? ''],
+    messageId: [messageId],
     conversationSeq: ['1', '2', '3'],
     userId: ['alice', 'bob', 'carol', 'dave'],
     toUserId: ['bob', 'alice'],

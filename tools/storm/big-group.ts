@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { GROUP_MEMBERS_MAX, MEMBERS_PER_CALL_MAX } from '@qim/proto';
 import type { World } from '../chaos/world.js';
-import { Caller } from './caller.js';
+import { Caller } from '../testing/caller.js';
 import { RawDevice } from './raw-device.js';
 
 export interface BigGroupOptions {

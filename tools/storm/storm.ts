@@ -1,7 +1,7 @@
 /** Sockets that are dropped at once, and how long it takes until all are back and have what they missed. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { World } from '../chaos/world.js';
-import { Caller } from './caller.js';
+import { Caller } from '../testing/caller.js';
 import { RawDevice } from './raw-device.js';
 
 export interface StormOptions {
