@@ -15,6 +15,10 @@ import { devToken, type RealServer, startRealServer } from './testing/real-serve
 const CONVERSATIONS = 200;
 const { values } = parseArgs({ options: { messages: { type: 'string', default: '10000' }, live: { type: 'string', default: '20000' } } });
 
+/** Uncaught ones of the page: the figure of a page that has failed is none. */
+const failures: Error[] = [];
+/** Long enough for a machine that is busy. */
+const LAST_SHOWN_MS = 120_000;
 /** Wide enough for both panes. */
 const VIEW = { viewport: { width: 1280, height: 800 }, locale: 'en-GB' };
 
@@ -27,6 +31,7 @@ function sdk(url: string, user: string) {
 /** Signs in, and says how long the list took, in ms from the Enter. */
 async function enter(context: BrowserContext, url: string, user: string): Promise<{ page: Page; listMs: number }> {
   const page = await context.newPage();
+  page.on('pageerror', (error) => failures.push(error));
   await page.goto(url);
   await page.getByRole('textbox').fill(user);
   const from = performance.now();
@@ -121,7 +126,11 @@ async function live(browser: Browser, url: string, count: number): Promise<void>
     }),
   );
   await owner.sendMessage({ target: { conversationId }, content: 'the last one' });
-  await page.getByTestId('message').getByText('the last one').waitFor({ timeout: 120_000 });
+  await page.getByTestId('conversation').getByText('the last one').waitFor({ timeout: LAST_SHOWN_MS });
+  // What comes in bulk is not scrolled past.
+  const jump = page.getByRole('button', { name: /^Jump to the latest/ });
+  if (await jump.isVisible()) await jump.click();
+  await page.getByTestId('message').getByText('the last one').waitFor({ timeout: LAST_SHOWN_MS });
   console.log(`heap of the page: ${before} MB before, ${await heapMb()} MB after ${each * senders.length} live messages`);
   for (const sender of senders) sender.close();
   await context.close();
@@ -140,3 +149,4 @@ try {
   await server.end();
   await page.remove();
 }
+if (failures.length > 0) throw new AggregateError(failures, 'the page has failed');
