@@ -1,6 +1,7 @@
 /** The setting directMessages: one word for all tenants, and others for some of them, as `anyone,7=serverOnly`. */
-import { isQimError, parseTenantId, type TenantId } from '@qim/proto';
+import type { TenantId } from '@qim/proto';
 import type { DirectMessages } from '@qim/writer';
+import { tenantFrom } from './setting.js';
 
 const WORDS: readonly DirectMessages[] = ['anyone', 'sharedConversation', 'serverOnly'];
 
@@ -18,15 +19,6 @@ export function parseDirectMessages(text: string): DirectMessagesRule | undefine
     rule.set(tenant, word);
   }
   return rule.has(undefined) ? rule : undefined;
-}
-
-function tenantFrom(digits: string): TenantId | 'none' {
-  try {
-    return parseTenantId(Number(digits));
-  } catch (error) {
-    if (isQimError(error)) return 'none';
-    throw error;
-  }
 }
 
 export function directMessagesOf(rule: DirectMessagesRule): (tenantId: TenantId) => DirectMessages {

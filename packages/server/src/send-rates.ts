@@ -1,8 +1,6 @@
 /** The settings sendRates and tenantQuotas: how much may be sent, by whom, in how long. */
 import type { Rate, SendLimits } from '@qim/gateway';
 import {
-  isQimError,
-  parseTenantId,
   RATE_COUNT_MAX,
   RATE_WINDOW_MS_MAX,
   RATE_WINDOW_MS_MIN,
@@ -14,7 +12,7 @@ import {
   TENANT_QUOTAS_MAX,
   type TenantId,
 } from '@qim/proto';
-import { duration, durationText, integer } from './setting.js';
+import { duration, durationText, integer, tenantFrom } from './setting.js';
 
 const SCOPES = ['user', 'device', 'address', 'tenant'] as const;
 type Scope = (typeof SCOPES)[number];
@@ -80,15 +78,6 @@ export function parseTenantQuotas(text: string): TenantQuotas | undefined {
     quotas.set(tenant, rate);
   }
   return quotas.size > TENANT_QUOTAS_MAX ? undefined : quotas;
-}
-
-function tenantFrom(digits: string): TenantId | 'none' {
-  try {
-    return parseTenantId(Number(digits));
-  } catch (error) {
-    if (isQimError(error)) return 'none';
-    throw error;
-  }
 }
 
 /** `rates` undefined: the defaults, or nothing on one's own machine. Undefined: nothing is limited. */

@@ -4,6 +4,8 @@
  * A setting's value arrives as text, from a flag or from the environment; `parse` is the only way in, and the default
  * takes the same way.
  */
+import { isQimError, parseTenantId, type TenantId } from '@qim/proto';
+
 export interface Setting<T> {
   /** What a flag takes, as shown in help, such as `N`; undefined: a switch, which takes nothing. */
   readonly value: string | undefined;
@@ -41,6 +43,16 @@ export function integer(min: number, max: number): Kind<number> {
       return value >= min && value <= max ? value : undefined;
     },
   };
+}
+
+/** The tenant that a part of a rule names in decimal. */
+export function tenantFrom(digits: string): TenantId | 'none' {
+  try {
+    return parseTenantId(Number(digits));
+  } catch (error) {
+    if (isQimError(error)) return 'none';
+    throw error;
+  }
 }
 
 const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
