@@ -3,7 +3,7 @@
  *
  * Exit codes: 0 done; 1 it could not be done; 2 it was called wrongly.
  */
-import type { Environment, ServerIo, SettingName } from '@qim/server';
+import { type Environment, integer, type ServerIo, type SettingName } from '@qim/server';
 
 /** A flag of one command alone. Flags of settings come from the server's table. */
 export interface Option {
@@ -56,6 +56,16 @@ export function required(args: Arguments, name: string): string {
 export function optional(args: Arguments, name: string): string | undefined {
   const value = args.options[name];
   return value === true ? undefined : value;
+}
+
+/** 1..max; undefined: the flag is absent. @throws UsageError */
+export function numberOf(args: Arguments, name: string, max: number): number | undefined {
+  const text = optional(args, name);
+  if (text === undefined) return undefined;
+  const { parse, allowed } = integer(1, max);
+  const value = parse(text);
+  if (value === undefined) throw new UsageError(`--${name} must be ${allowed}`);
+  return value;
 }
 
 const BAR_WIDTH = 24;

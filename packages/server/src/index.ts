@@ -21,5 +21,5 @@ export {
 export { openReadSide, type ReadSide } from './read-side.js';
 export { readDevSecrets, readSecrets, type Secrets } from './secrets.js';
 export { type RunningServer, startServer } from './server.js';
-export { duration, durationText } from './setting.js';
+export { duration, durationText, integer } from './setting.js';
 export { type Config, flagOf, SETTING_NAMES, SETTINGS, type SettingName, variableOf } from './settings.js';

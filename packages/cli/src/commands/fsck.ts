@@ -2,7 +2,17 @@
 import { FSCK_RATE_MAX, isQimError, LEGACY_TENANT_ID, parseConversationId, parseUserId, type TenantId } from '@qim/proto';
 import { type OpenMaintenance, openMaintenance, readSettings, STORE_SETTINGS, StartError, type StorePlace } from '@qim/server';
 import { beginNewEpochs, type VerifyOptions, verifyStore } from '@qim/store/verify';
-import { type Arguments, type CliIo, type Command, EXIT_DONE, EXIT_FAILED, EXIT_USAGE, optional, UsageError } from '../command.js';
+import {
+  type Arguments,
+  type CliIo,
+  type Command,
+  EXIT_DONE,
+  EXIT_FAILED,
+  EXIT_USAGE,
+  numberOf,
+  optional,
+  UsageError,
+} from '../command.js';
 import { listQuarantine } from './fsck-quarantine.js';
 import { FsckReport } from './fsck-report.js';
 import { tenantOf } from './token.js';
@@ -63,20 +73,13 @@ function askedFor(args: Arguments): Asked {
     userId: user === undefined ? undefined : parseUserId(user, 'user'),
     repair: given('repair') ? (given('dry-run') ? 'dry' : 'yes') : 'no',
     newerIsDamage: given('newer-is-damage'),
-    rate: rateOf(optional(args, 'rate')),
+    rate: numberOf(args, 'rate', FSCK_RATE_MAX),
   };
 }
 
 function tenantAsked(args: Arguments, one: boolean): TenantId | undefined {
   if (optional(args, 'tenant') !== undefined) return tenantOf(args);
   return one ? LEGACY_TENANT_ID : undefined;
-}
-
-function rateOf(text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  const value = /^\d{1,16}$/.test(text) ? Number(text) : 0;
-  if (value < 1 || value > FSCK_RATE_MAX) throw new UsageError(`--rate must be an integer 1..${FSCK_RATE_MAX}`);
-  return value;
 }
 
 async function onStore(place: StorePlace, asked: Asked, args: Arguments, io: CliIo): Promise<number> {

@@ -2,7 +2,7 @@
 import { OUTBOX_POISON_READ_MAX } from '@qim/proto';
 import { readSettings, STORE_SETTINGS } from '@qim/server';
 import type { PoisonEntry } from '@qim/store';
-import { type Arguments, type Command, EXIT_DONE, optional, UsageError } from '../command.js';
+import { type Arguments, type Command, EXIT_DONE, numberOf, UsageError } from '../command.js';
 
 const LIMIT_DEFAULT = 100;
 
@@ -35,12 +35,9 @@ export const webhooks: Command = {
 
 /** @throws UsageError */
 function limitOf(args: Arguments): number {
-  const given = optional(args, 'limit');
-  if (given === undefined) return LIMIT_DEFAULT;
-  if (args.options.dead !== true) throw new UsageError('--limit goes with --dead');
-  const limit = /^\d{1,9}$/.test(given) ? Number(given) : 0;
-  if (limit < 1 || limit > OUTBOX_POISON_READ_MAX) throw new UsageError(`--limit must be an integer 1..${OUTBOX_POISON_READ_MAX}`);
-  return limit;
+  const limit = numberOf(args, 'limit', OUTBOX_POISON_READ_MAX);
+  if (limit !== undefined && args.options.dead !== true) throw new UsageError('--limit goes with --dead');
+  return limit ?? LIMIT_DEFAULT;
 }
 
 function summaryOf({ waiting, oldestMs, dead }: { readonly waiting: number; readonly oldestMs: number; readonly dead: number }): string {
