@@ -6,14 +6,17 @@ import { forbidden } from '@qim/proto';
 import { unavailable } from '@qim/store';
 import type { Draft, WriterDeps } from './ports.js';
 
-/** Undefined: it may be sent, or the commit refuses it anyway. Cost: none without a webhook; else 1, and the answer's time. */
+/**
+ * Undefined: it may be sent, or the commit refuses it anyway. Cost: none without a webhook; else the answer's time, and 1 for
+ * what is sent to a conversation: of an edit the target was judged, and the membership with it.
+ */
 export async function refusedBefore(
   { beforeSend, messages }: Pick<WriterDeps, 'beforeSend' | 'messages'>,
   draft: Draft,
 ): Promise<{ readonly error: Error } | undefined> {
   if (beforeSend === undefined) return undefined;
   const { tenantId, userId } = draft.caller;
-  if ('conversationId' in draft.place) {
+  if (draft.action === 'send' && 'conversationId' in draft.place) {
     const { member } = await messages.readConversation(tenantId, draft.place.conversationId, userId);
     if (member === undefined) return undefined;
   }

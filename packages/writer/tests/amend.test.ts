@@ -76,6 +76,31 @@ describe('an edit', () => {
     expect(await refusal(edit(w, BOB, sent))).toBe('fine');
   });
 
+  test('is shown to the before-send webhook once it was judged, and its membership is read once', async () => {
+    const told: string[] = [];
+    const w = openWorld((own) => ({
+      messages: {
+        ...own.messages,
+        readConversation: (...of) => {
+          told.push('read');
+          return own.messages.readConversation(...of);
+        },
+      },
+      beforeSend: async ({ action }) => {
+        told.push(action);
+        return action === 'edit' ? 'denied' : 'allowed';
+      },
+    }));
+    const room = await w.group(ALICE, [BOB]);
+    const sent = await w.send(ALICE, room);
+    expect(told).toEqual(['read', 'send']);
+    expect(await refusal(edit(w, ALICE, sent))).toBe('Forbidden');
+    expect(told.slice(2)).toEqual(['read', 'edit']);
+    expect(await refusal(edit(w, BOB, sent))).toBe('Forbidden');
+    expect(await refusal(edit(w, CAROL, sent))).toBe('NotMember');
+    expect(told.slice(4)).toEqual(['read', 'read']);
+  });
+
   test('keeps the type: content of another kind, and of a size past the bound, is refused by its field', async () => {
     const w = openWorld();
     const room = await w.group(ALICE, []);
