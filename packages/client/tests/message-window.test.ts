@@ -298,6 +298,20 @@ test('one who was removed sees nothing of before, and everything anew when let i
   await vi.waitFor(() => expect(seqs(window)).toEqual([1, 2]));
 });
 
+test('a reading of before that ends badly does not shut out one who was let in again meanwhile', async () => {
+  write(1, 2);
+  const window = opened(0);
+  await settle();
+  let refuse: (error: QimClientError) => void = () => {};
+  catchUp = () => new Promise((_, reject) => (refuse = reject));
+  window.resync();
+  window.removed();
+  window.noted({ damaged: undefined, epoch: 1, latestConversationSeq: 2 } as Conversation);
+  refuse(new QimClientError({ code: 'not_found', reason: 'NOT_MEMBER', message: 'no' }));
+  await settle();
+  expect([window.state.snapshot().status, seqs(window)]).toEqual(['ready', [1, 2]]);
+});
+
 test('older pages load up to what a window holds; then it is refused', async () => {
   write(1, CLIENT_WINDOW_MESSAGES_MAX + 10);
   const window = opened(0);

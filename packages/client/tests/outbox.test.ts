@@ -1,5 +1,5 @@
 import { create, fromBinary, toJson } from '@bufbuild/protobuf';
-import { CLIENT_OUTBOX_MAX, SEND_RETRY_MS_MAX } from '@qim/proto';
+import { CLIENT_OUTBOX_MAX, SEND_AGE_MS_MAX, SEND_RETRY_MS_MAX } from '@qim/proto';
 import { SendMessageRequestSchema } from '@qim/proto/schema';
 import { describe, expect, test, vi } from 'vitest';
 import type { MessageApi, SentMessage } from '../src/api/message-api.js';
@@ -191,6 +191,29 @@ test('holds messages up to the bound; one more is refused', async () => {
   for (let n = 0; n < CLIENT_OUTBOX_MAX; n += 1) void outbox.send({ target: { conversationId: `g_${n}` }, content: 'x' });
   await expect(outbox.send({ target, content: 'x' })).rejects.toMatchObject({ reason: 'CLIENT_LIMIT' });
   expect(outbox.state.snapshot().length).toBe(CLIENT_OUTBOX_MAX);
+});
+
+test('what was kept goes up to its greatest age; past it, only when it is asked for', async () => {
+  const now = 1_800_000_000_000;
+  const tried: string[] = [];
+  const sendOnce: MessageApi['sendOnce'] = async (input) => {
+    tried.push(input.clientMessageId);
+    return answerTo(input);
+  };
+  const environment = environmentFrom({ WebSocket: FakeSocket, now: () => now });
+  const outbox = new Outbox({ api: { sendOnce }, environment, keeper: { put: () => {}, remove: () => {} }, sent: () => false });
+  const keptFor = (ageMs: number, clientMessageId: string) => {
+    const createdAtMs = now - ageMs;
+    return { order: createdAtMs, createdAtMs, input: { target, content: 'kept', clientMessageId }, failure: undefined };
+  };
+  outbox.begin([keptFor(SEND_AGE_MS_MAX + 1, 'past'), keptFor(SEND_AGE_MS_MAX, 'at')]);
+  await vi.waitFor(() => expect(outbox.state.snapshot().length).toBe(1));
+  expect([tried, outbox.state.snapshot()]).toMatchObject([
+    ['at'],
+    [{ clientMessageId: 'past', status: 'failed', error: { reason: 'TOO_OLD', outcomeUnknown: true } }],
+  ]);
+  await outbox.retry('past');
+  expect(tried).toEqual(['at', 'past']);
 });
 
 test('a failed one that shows after all did arrive, and is let go', async () => {
