@@ -46,6 +46,17 @@ export async function refuseSuspended(isSuspended: GatewayOptions['isSuspended']
   if (await isSuspended(caller.tenantId, actingAdmin ?? caller.userId, caller.deviceId)) throw unauthenticated();
 }
 
+/** Of one HTTP call: a suspension holds from the next one on. Cost: 1. @throws as identityOf */
+export async function signedIn(
+  { verifier, isSuspended }: { readonly verifier: TokenVerifier; readonly isSuspended: GatewayOptions['isSuspended'] },
+  authorization: string | null | undefined,
+  onBehalfOf: string | null | undefined,
+): Promise<Identity> {
+  const identity = await identityOf(verifier, authorization, onBehalfOf);
+  await refuseSuspended(isSuspended, identity);
+  return identity;
+}
+
 /** HTTP hands header bytes on as Latin-1; user ids are UTF-8. */
 function userIdOfHeader(header: string): UserId {
   let text: string;

@@ -15,7 +15,7 @@ import {
   SubscribeResponseSchema,
 } from '@qim/proto/schema';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { type Identity, identityOf, ON_BEHALF_OF, refuseSuspended } from './authenticate.js';
+import { identityOf, ON_BEHALF_OF, signedIn } from './authenticate.js';
 import { clientAddress, type Trust } from './client-address.js';
 import type { GatewayOptions, TokenVerifier } from './contract.js';
 import type { Dispatcher } from './dispatch.js';
@@ -123,7 +123,7 @@ async function unary(method: DescMethod, context: HandlerContext, deps: ConnectD
       name: methodName(method),
       requestId: context.values.get(REQUEST_ID_KEY),
       address: context.values.get(ADDRESS_KEY),
-      identify: () => signedIn(deps, context),
+      identify: () => signedIn(deps, ...credentials(context)),
       decode: (input) => {
         const body = bodyOf(context);
         return readRequest(body.chunks, body.form, input);
@@ -140,7 +140,7 @@ async function* subscribe(context: HandlerContext, { dispatcher, verifier, subsc
   const name = methodName(EventService.method.subscribe);
   try {
     const events = await dispatcher.guarded(name, requestId, async () => {
-      const identity = await identify(verifier, context);
+      const identity = await identityOf(verifier, ...credentials(context));
       dispatcher.admit(name, identity, requestId);
       const body = bodyOf(context);
       await readRequest(body.chunks, body.form, EventService.method.subscribe.input);
@@ -152,14 +152,8 @@ async function* subscribe(context: HandlerContext, { dispatcher, verifier, subsc
   }
 }
 
-async function signedIn({ verifier, isSuspended }: ConnectDeps, context: HandlerContext): Promise<Identity> {
-  const identity = await identify(verifier, context);
-  await refuseSuspended(isSuspended, identity);
-  return identity;
-}
-
-function identify(verifier: TokenVerifier, { requestHeader }: HandlerContext): Promise<Identity> {
-  return identityOf(verifier, requestHeader.get('authorization'), requestHeader.get(ON_BEHALF_OF));
+function credentials({ requestHeader }: HandlerContext) {
+  return [requestHeader.get('authorization'), requestHeader.get(ON_BEHALF_OF)] as const;
 }
 
 function bodyOf({ values }: HandlerContext) {

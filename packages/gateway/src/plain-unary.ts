@@ -10,7 +10,7 @@ import { type DescMessage, type Message, toBinary, toJson } from '@bufbuild/prot
 import { codeToHttpStatus, errorToJsonBytes } from '@connectrpc/connect/protocol-connect';
 import type { MethodName } from '@qim/proto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { identityOf, ON_BEHALF_OF, refuseSuspended } from './authenticate.js';
+import { ON_BEHALF_OF, signedIn } from './authenticate.js';
 import { clientAddress, type Trust } from './client-address.js';
 import type { GatewayOptions, TokenVerifier } from './contract.js';
 import type { Dispatcher } from './dispatch.js';
@@ -58,7 +58,7 @@ async function answer(deps: PlainUnaryDeps, name: MethodName, request: FastifyRe
       name,
       requestId: request.id,
       address: () => clientAddress(raw, deps.trust),
-      identify: () => signedIn(deps, raw),
+      identify: () => signedIn(deps, raw.headers.authorization, single(raw.headers[ON_BEHALF_OF])),
       decode: async (input) => decodeBody(await readBody(raw), json, input),
     });
     reply
@@ -74,12 +74,6 @@ function encoded(output: DescMessage, message: Message, json: boolean): Buffer {
   if (json) return Buffer.from(JSON.stringify(toJson(output, message, EMIT)));
   const bytes = toBinary(output, message);
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-}
-
-async function signedIn({ verifier, isSuspended }: PlainUnaryDeps, { headers }: IncomingMessage) {
-  const identity = await identityOf(verifier, headers.authorization, single(headers[ON_BEHALF_OF]));
-  await refuseSuspended(isSuspended, identity);
-  return identity;
 }
 
 /** Node has one value of a header that is given twice, but for a few; Connect joins them as Fetch does. */
