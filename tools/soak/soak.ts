@@ -8,8 +8,7 @@ import { parseArgs } from 'node:util';
 import { embeddedSubject } from '../../packages/store/src/testing/model/embedded-subject.js';
 import type { Subject } from '../../packages/store/src/testing/model/index.js';
 import { redisSubject } from '../../packages/store/src/testing/model/redis-subject.js';
-import { SEEDS } from '../../packages/store/src/testing/random.js';
-import { soak } from './run-soak.js';
+import { SEEDS, soak } from './run-soak.js';
 
 const STORES: Readonly<Record<string, () => Promise<Subject>>> = { embedded: embeddedSubject, redis: redisSubject };
 
