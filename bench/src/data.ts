@@ -6,30 +6,24 @@ import {
   type ActivityId,
   ControlKind,
   type ConversationId,
-  ConversationKind,
   type ConversationSeq,
-  HistoryVisibility,
   LEGACY_TENANT_ID,
   type MessageContent,
   type MessageId,
   MessageStatus,
   MessageType,
   parseActivityId,
-  parseClientMessageId,
   parseConversationId,
   parseConversationSeq,
-  parseMessageId,
   parseUserId,
-  Role,
   type UserId,
 } from '@qim/proto';
 import type { CommitOutcome, CommitRequest, ConversationState, ConversationSummary, Store } from '@qim/store';
+import { commitRequest, directCreate } from '@qim/store/testing';
 import { uuidv7 } from 'uuidv7';
 
 export const TENANT = LEGACY_TENANT_ID;
 export const READER = parseUserId('reader-1');
-/** Of a conversation that is made by its first message. */
-const SETTINGS = { historyVisibility: HistoryVisibility.FromJoining, onlyAdminsPost: false };
 /** With what stands around it a record has about 300 bytes. */
 export const TEXT = 'The quick brown fox jumps over the lazy dog, and then it sits down for a while to think about what it did.';
 const IN_FLIGHT = 512;
@@ -56,26 +50,8 @@ export function peerOf(index: number): UserId {
 
 /** `members` the first of whom sends, in a conversation that it makes when there is none. */
 export function request(conversationId: ConversationId, members: readonly [UserId, ...UserId[]], content: MessageContent): CommitRequest {
-  return {
-    tenantId: TENANT,
-    conversationId,
-    sender: { userId: members[0], deviceId: undefined },
-    clientMessageId: parseClientMessageId(uuidv7()),
-    messageId: parseMessageId(uuidv7()),
-    activityId: parseActivityId(uuidv7()),
-    type: content.kind === 'control' ? MessageType.Control : content.kind === 'text' ? MessageType.Text : MessageType.Custom,
-    content,
-    mentions: { userIds: [], all: false },
-    replyTo: undefined,
-    needs: 'post',
-    create: {
-      kind: ConversationKind.Direct,
-      title: '',
-      settings: SETTINGS,
-      members: members.map((userId) => ({ userId, role: Role.Member })),
-      onlyNew: false,
-    },
-  };
+  const type = content.kind === 'control' ? MessageType.Control : content.kind === 'text' ? MessageType.Text : MessageType.Custom;
+  return commitRequest(members[0], conversationId, { type, content, create: directCreate(members) });
 }
 
 export function text(value: string): MessageContent {

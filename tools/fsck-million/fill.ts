@@ -15,15 +15,14 @@ import {
   MessageStatus,
   MessageType,
   parseActivityId,
-  parseClientMessageId,
   parseConversationId,
   parseConversationSeq,
-  parseMessageId,
   parseUserId,
   Role,
   type UserId,
 } from '@qim/proto';
 import type { CommitRequest, Store } from '@qim/store';
+import { commitRequest, directCreate } from '@qim/store/testing';
 
 /** Messages of one direct conversation. */
 const DIRECT_MESSAGES = 1_000;
@@ -61,13 +60,7 @@ function pair(number: number, a: number, b: number, messages: number): Talk {
   return {
     conversationId: parseConversationId(`d_${String(number).padStart(26, '0')}`),
     members,
-    create: {
-      kind: ConversationKind.Direct,
-      title: '',
-      settings: SETTINGS,
-      members: members.map((userId) => ({ userId, role: Role.Member })),
-      onlyNew: false,
-    },
+    create: directCreate(members, SETTINGS.historyVisibility),
     messages,
   };
 }
@@ -120,20 +113,9 @@ function requestOf({ conversationId, members, create }: Talk, n: number): Commit
   const content: MessageContent = first
     ? { kind: 'control', control: { kind: ControlKind.Created, title: create.title, userIds: [...members] } }
     : { kind: 'text', text: textOf(n) };
-  return {
-    tenantId: LEGACY_TENANT_ID,
-    conversationId,
-    sender: { userId: n === 1 ? members[0] : (members[n % members.length] ?? members[0]), deviceId: undefined },
-    clientMessageId: parseClientMessageId(randomUUID()),
-    messageId: parseMessageId(randomUUID()),
-    activityId: parseActivityId(randomUUID()),
-    type: first ? MessageType.Control : MessageType.Text,
-    content,
-    mentions: { userIds: [], all: n % 50 === 0 },
-    replyTo: undefined,
-    needs: 'post',
-    create,
-  };
+  const by = n === 1 ? members[0] : (members[n % members.length] ?? members[0]);
+  const type = first ? MessageType.Control : MessageType.Text;
+  return commitRequest(by, conversationId, { type, content, mentions: { userIds: [], all: n % 50 === 0 }, create });
 }
 
 function textOf(n: number): string {

@@ -1,15 +1,7 @@
 /** Many messages in a conversation that there is, committed to the folder of a server that is stopped: in seconds, not minutes. */
-import { randomUUID } from 'node:crypto';
-import {
-  LEGACY_TENANT_ID,
-  MessageType,
-  parseActivityId,
-  parseClientMessageId,
-  parseConversationId,
-  parseMessageId,
-  parseUserId,
-} from '@qim/proto';
+import { parseConversationId, parseUserId } from '@qim/proto';
 import { openEmbeddedStore } from '@qim/store/embedded';
+import { commitRequest } from '@qim/store/testing';
 import type { RealServer } from './real-server.js';
 
 /** Commits that wait at the same time. */
@@ -27,24 +19,10 @@ export async function fillConversation(server: RealServer, { conversationId, use
   const store = await openEmbeddedStore(server.data);
   for (let from = 1; from <= count; from += AT_ONCE) {
     const texts = Array.from({ length: Math.min(AT_ONCE, count - from + 1) }, (_, i) => `line ${from + i}`);
-    await Promise.all(
-      texts.map((text) =>
-        store.messages.commit({
-          tenantId: LEGACY_TENANT_ID,
-          conversationId: parseConversationId(conversationId),
-          sender: { userId: parseUserId(userId), deviceId: undefined },
-          clientMessageId: parseClientMessageId(randomUUID()),
-          messageId: parseMessageId(randomUUID()),
-          activityId: parseActivityId(randomUUID()),
-          type: MessageType.Text,
-          content: { kind: 'text', text },
-          mentions: { userIds: [], all: false },
-          replyTo: undefined,
-          needs: 'post',
-          create: undefined,
-        }),
-      ),
+    const requests = texts.map((text) =>
+      commitRequest(parseUserId(userId), parseConversationId(conversationId), { content: { kind: 'text', text } }),
     );
+    await Promise.all(requests.map((each) => store.messages.commit(each)));
   }
   await store.close();
   await server.start();

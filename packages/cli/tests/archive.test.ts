@@ -1,20 +1,9 @@
-import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import {
-  ConversationKind,
-  HistoryVisibility,
-  LEGACY_TENANT_ID,
-  MessageType,
-  parseActivityId,
-  parseClientMessageId,
-  parseConversationId,
-  parseMessageId,
-  parseUserId,
-  Role,
-} from '@qim/proto';
+import { parseConversationId, parseUserId } from '@qim/proto';
 import { openStore } from '@qim/server';
+import { commitRequest, directCreate } from '@qim/store/testing';
 import { beforeEach, expect, test } from 'vitest';
 import { qim, temporaryFolder } from './calling.js';
 
@@ -34,26 +23,9 @@ beforeEach(async () => {
   file = join(folder, 'chat.qim');
   const store = await openStore({ store: 'embedded', data }, { as: 'server' });
   for (let n = 0; n < MESSAGES; n += 1) {
-    await store.messages.commit({
-      tenantId: LEGACY_TENANT_ID,
-      conversationId: n < MESSAGES / 2 ? CHAT : parseConversationId(`d_${n}`),
-      sender: { userId: ALICE, deviceId: undefined },
-      clientMessageId: parseClientMessageId(randomUUID()),
-      messageId: parseMessageId(randomUUID()),
-      activityId: parseActivityId(randomUUID()),
-      type: MessageType.Text,
-      content: { kind: 'text', text: LONG },
-      mentions: { userIds: [], all: false },
-      replyTo: undefined,
-      needs: 'post',
-      create: {
-        kind: ConversationKind.Direct,
-        title: '',
-        settings: { historyVisibility: HistoryVisibility.FromJoining, onlyAdminsPost: false },
-        members: [ALICE, parseUserId('bob')].map((userId) => ({ userId, role: Role.Member })),
-        onlyNew: false,
-      },
-    });
+    const conversationId = n < MESSAGES / 2 ? CHAT : parseConversationId(`d_${n}`);
+    const create = directCreate([ALICE, parseUserId('bob')]);
+    await store.messages.commit(commitRequest(ALICE, conversationId, { content: { kind: 'text', text: LONG }, create }));
   }
   await store.close();
 });

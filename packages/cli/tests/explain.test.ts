@@ -8,16 +8,14 @@ import {
   MessageStatus,
   MessageType,
   parseActivityId,
-  parseClientMessageId,
   parseConversationId,
   parseConversationSeq,
-  parseMessageId,
   parseUserId,
   Role,
 } from '@qim/proto';
 import { openStore } from '@qim/server';
 import type { Store } from '@qim/store';
-import { damage } from '@qim/store/testing';
+import { commitRequest, damage } from '@qim/store/testing';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { qim, temporaryFolder } from './calling.js';
 
@@ -35,17 +33,9 @@ beforeEach(async () => {
 afterEach(() => store.close());
 
 async function commit(sender: typeof ALICE, type: number, content: MessageContent) {
-  const outcome = await store.messages.commit({
-    tenantId: LEGACY_TENANT_ID,
-    conversationId: GROUP,
-    sender: { userId: sender, deviceId: undefined },
-    clientMessageId: parseClientMessageId(randomUUID()),
-    messageId: parseMessageId(randomUUID()),
-    activityId: parseActivityId(randomUUID()),
+  const request = commitRequest(sender, GROUP, {
     type,
     content,
-    mentions: { userIds: [], all: false },
-    replyTo: undefined,
     needs: 'member',
     create: {
       kind: ConversationKind.Group,
@@ -58,6 +48,7 @@ async function commit(sender: typeof ALICE, type: number, content: MessageConten
       onlyNew: false,
     },
   });
+  const outcome = await store.messages.commit(request);
   if (outcome.message === undefined) throw new Error('the record is there');
   return outcome.message.record;
 }

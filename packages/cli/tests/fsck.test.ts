@@ -1,27 +1,19 @@
-import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import {
   type ConversationId,
-  ConversationKind,
   FSCK_PROGRESS_LINE_MS,
   FSCK_RATE_MAX,
-  HistoryVisibility,
   LEGACY_TENANT_ID,
-  MessageType,
-  parseActivityId,
-  parseClientMessageId,
   parseConversationId,
   parseConversationSeq,
-  parseMessageId,
   parseUserId,
-  Role,
   SEQ_ZERO,
   SEQUENCES_SKIPPED_AFTER_LOSS,
   type TenantId,
 } from '@qim/proto';
 import { openStore } from '@qim/server';
 import type { Store } from '@qim/store';
-import { type DamageKind, damage } from '@qim/store/testing';
+import { commitRequest, type DamageKind, damage, directCreate } from '@qim/store/testing';
 import { FINDING_CODES } from '@qim/store/verify';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { type Called, qim, type Surroundings, temporaryFolder } from './calling.js';
@@ -42,26 +34,8 @@ beforeEach(async () => {
 });
 
 async function say(conversationId: ConversationId, text: string, tenantId: TenantId = LEGACY_TENANT_ID): Promise<void> {
-  await store.messages.commit({
-    tenantId,
-    conversationId,
-    sender: { userId: ALICE, deviceId: undefined },
-    clientMessageId: parseClientMessageId(randomUUID()),
-    messageId: parseMessageId(randomUUID()),
-    activityId: parseActivityId(randomUUID()),
-    type: MessageType.Text,
-    content: { kind: 'text', text },
-    mentions: { userIds: [], all: false },
-    replyTo: undefined,
-    needs: 'post',
-    create: {
-      kind: ConversationKind.Direct,
-      title: '',
-      settings: { historyVisibility: HistoryVisibility.FromJoining, onlyAdminsPost: false },
-      members: [ALICE, BOB].map((userId) => ({ userId, role: Role.Member })),
-      onlyNew: false,
-    },
-  });
+  const part = { tenantId, content: { kind: 'text', text }, create: directCreate([ALICE, BOB]) } as const;
+  await store.messages.commit(commitRequest(ALICE, conversationId, part));
 }
 
 const fsck = (...more: string[]): Promise<Called> => fsckIn({}, ...more);

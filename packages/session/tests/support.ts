@@ -14,7 +14,6 @@ import {
   parseClientMessageId,
   parseConversationId,
   parseConversationSeq,
-  parseMessageId,
   parseTenantId,
   parseUserId,
   Role,
@@ -24,6 +23,7 @@ import {
 import { startSession } from '@qim/session';
 import type { CommitOutcome, CommitRequest, ConversationReading, ConversationView, Store } from '@qim/store';
 import { openMemoryStore } from '@qim/store/memory';
+import { commitRequest, directCreate } from '@qim/store/testing';
 import { uuidv7 } from 'uuidv7';
 
 export const T0 = parseTenantId(0);
@@ -96,20 +96,8 @@ export function fillWorld(store: SessionStore, clock: { nowMs: number }) {
   async function commit(by: UserId, conversationId: ConversationId, part: Partial<CommitRequest> = {}): Promise<CommitOutcome> {
     sent += 1;
     clock.nowMs += 1;
-    return store.messages.commit({
-      tenantId: T0,
-      conversationId,
-      sender: { userId: by, deviceId: undefined },
-      clientMessageId: parseClientMessageId(`c${sent}`),
-      messageId: parseMessageId(uuidv7()),
-      activityId: parseActivityId(uuidv7()),
-      type: MessageType.Text,
-      content: { kind: 'text', text: `message ${sent}` },
-      mentions: { userIds: [], all: false },
-      replyTo: undefined,
-      needs: 'post',
-      ...part,
-    });
+    const own = { clientMessageId: parseClientMessageId(`c${sent}`), content: { kind: 'text', text: `message ${sent}` } } as const;
+    return store.messages.commit(commitRequest(by, conversationId, { ...own, ...part }));
   }
 
   const control = (by: UserId, conversationId: ConversationId, value: Control, part: Partial<CommitRequest> = {}) =>
@@ -145,11 +133,7 @@ export function fillWorld(store: SessionStore, clock: { nowMs: number }) {
       if (part.listed ?? true) await list(userIds, conversationId, outcome);
     },
     direct: async (conversationId: ConversationId, one: UserId, other: UserId): Promise<void> => {
-      const members = [...new Set([one, other])].map((userId) => ({ userId, role: Role.Member }));
-      const settings = { historyVisibility: HistoryVisibility.FromJoining, onlyAdminsPost: false };
-      const outcome = await commit(one, conversationId, {
-        create: { kind: ConversationKind.Direct, title: '', settings, members, onlyNew: false },
-      });
+      const outcome = await commit(one, conversationId, { create: directCreate([...new Set([one, other])]) });
       await list([one, other], conversationId, outcome);
     },
     /** A message, and the lists of both as the delivery would leave them. */

@@ -22,6 +22,7 @@ export { type Random, SEEDS, seededRandom } from './random.js';
 export { rawRedis } from './raw-redis.js';
 export { type RedisCluster, type RedisClusterOptions, startRedisCluster } from './redis-cluster.js';
 export { type RedisServer, type RedisServerOptions, startRedis } from './redis-server.js';
+export { commitRequest, directCreate } from './requests.js';
 
 /** The next `count` sequences of the conversation will not be given: a hole follows its newest record. */
 export async function skipSequences(location: StoreLocation, target: ConversationTarget & { readonly count: number }): Promise<void> {

@@ -12,11 +12,9 @@ import {
   MessageStatus,
   MessageType,
   parseActivityId,
-  parseClientMessageId,
   parseConversationId,
   parseConversationSeq,
   parseDeviceId,
-  parseMessageId,
   parseTenantId,
   parseUserId,
   Role,
@@ -29,6 +27,7 @@ import { expect } from 'vitest';
 import type { AmendOutcome, CommitOutcome, CommitRequest, HistoryPage, HistoryQuery, MessageStore } from '../../message/message-store.js';
 import type { ConversationReading, ConversationSummary } from '../../message/summary.js';
 import type { Store } from '../../store.js';
+import { commitRequest, directCreate } from '../requests.js';
 import type { OpenedBackend } from './backend.js';
 
 export const TENANT = parseTenantId(7);
@@ -72,9 +71,7 @@ export class Fixture {
 
   /** A chat between two, made by its first message. */
   direct(a: UserId, b: UserId, tenantId = TENANT): Chat {
-    const members = [...new Set([a, b])].map((userId) => ({ userId, role: Role.Member }));
-    const made = { kind: ConversationKind.Direct, title: '', settings: FROM_JOINING, members, onlyNew: false };
-    return new Chat(this, tenantId, this.conversationId(), made);
+    return new Chat(this, tenantId, this.conversationId(), directCreate([...new Set([a, b])]));
   }
 
   /** A group with its first record, a Control of `owner`, as sequence 1. */
@@ -107,21 +104,12 @@ export class Chat {
   }
 
   request(sender: UserId, said: string | Said = 'hello'): CommitRequest {
-    return {
+    return commitRequest(sender, this.conversationId, {
       tenantId: this.tenantId,
-      conversationId: this.conversationId,
       sender: { userId: sender, deviceId: parseDeviceId('phone') },
-      clientMessageId: parseClientMessageId(uuidv7()),
-      messageId: parseMessageId(uuidv7()),
-      activityId: parseActivityId(uuidv7()),
-      type: MessageType.Text,
-      content: text(typeof said === 'string' ? said : 'hello'),
-      mentions: NO_MENTIONS,
-      replyTo: undefined,
-      needs: 'post',
       create: this.create,
-      ...(typeof said === 'string' ? {} : said),
-    };
+      ...(typeof said === 'string' ? { content: text(said) } : said),
+    });
   }
 
   say(sender: UserId, said?: string | Said): Promise<CommitOutcome> {
