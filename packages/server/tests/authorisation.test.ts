@@ -201,7 +201,11 @@ test('where only admins post, a member is refused and the owner is not', async (
 
 describe('in a direct conversation, whom the other has blocked', () => {
   const DIRECT: readonly MethodName[] = METHODS.filter((method) => !['signedIn', 'adminToken'].includes(METHOD_ACCESS[method]));
-  const SILENCED: readonly string[] = ['qim.v1.MessageService/SendMessage', 'qim.v1.MessageService/EditMessage'];
+  const SILENCED: readonly string[] = [
+    'qim.v1.MessageService/SendMessage',
+    'qim.v1.MessageService/EditMessage',
+    'qim.v1.MessageService/SetReaction',
+  ];
 
   /** What the sender of a message to another is answered, before and after that one blocks the sender. */
   async function verdicts(method: MethodName): Promise<readonly [string, string]> {
