@@ -1,5 +1,5 @@
 /** How many connections (WebSockets and event streams) are open to this process now, by whose they are. */
-import { type Caller, CONNECTIONS_RETRY_AFTER_MS, QimError } from '@qim/proto';
+import { type Caller, CONNECTIONS_RETRY_AFTER_MS, QimError, type TenantId } from '@qim/proto';
 import { addressBlock } from './client-address.js';
 import type { GatewayLimits } from './contract.js';
 
@@ -9,6 +9,11 @@ export class ConnectionCounts {
 
   constructor(max: number) {
     this.#max = max;
+  }
+
+  /** Of those whose name begins so. Cost: looks at all. */
+  under(prefix: string): readonly number[] {
+    return [...this.#open].filter(([whose]) => whose.startsWith(prefix)).map(([, count]) => count);
   }
 
   /** The function ends it; called again it does nothing. Undefined: there are as many as may be. */
@@ -43,6 +48,12 @@ export class OpenConnections {
   /** @returns how it ends. @throws RateLimited */
   ofUser({ tenantId, userId }: Pick<Caller, 'tenantId' | 'userId'>): () => void {
     return begun(this.#users.open(`${tenantId} ${userId}`));
+  }
+
+  /** How many there are, and of how many users. */
+  ofTenant(tenantId: TenantId): { readonly connections: number; readonly users: number } {
+    const counts = this.#users.under(`${tenantId} `);
+    return { connections: counts.reduce((sum, count) => sum + count, 0), users: counts.length };
   }
 
   /** @returns how it ends. @throws RateLimited */

@@ -96,6 +96,10 @@ export interface GatewayOptions {
   readonly ackReplicas?: number;
   /** Resolves while the store answers; /readyz. */
   readonly ready: () => Promise<void>;
+  /** What waits for its delivery, in the whole store: as the store's Outbox has it. @throws StoreUnavailable */
+  readonly backlog: () => Promise<{ readonly entries: number; readonly oldestMs: number; readonly poison: number }>;
+  /** How long a message may be recalled; told to admins. The writer keeps to it. */
+  readonly recallWindowMs: number;
   readonly metrics: () => Promise<{ readonly contentType: string; readonly text: string }>;
   readonly observer: GatewayObserver;
   readonly log: GatewayLog;

@@ -23,6 +23,7 @@ import { conversationMethods } from './handlers/conversation-methods.js';
 import { eventMethods } from './handlers/event-methods.js';
 import { messageMethods } from './handlers/message-methods.js';
 import { moderationMethods } from './handlers/moderation-methods.js';
+import { type OperatorDeps, operatorMethods } from './handlers/operator-methods.js';
 import { profileMethods } from './handlers/profile-methods.js';
 import { sessionMethods } from './handlers/session-methods.js';
 import { systemMethods } from './handlers/system-methods.js';
@@ -58,12 +59,10 @@ export interface Dispatcher {
   judged(error: unknown, fields: object): AnyQimError;
 }
 
-export function methodTable({
-  writer,
-  session,
-  minter,
-  log,
-}: Pick<GatewayOptions, 'writer' | 'session' | 'minter' | 'log'>): ReadonlyMap<MethodName, Method> {
+export function methodTable(
+  { writer, session, minter, log }: Pick<GatewayOptions, 'writer' | 'session' | 'minter' | 'log'>,
+  operator: OperatorDeps,
+): ReadonlyMap<MethodName, Method> {
   const methods = [
     ...messageMethods(writer),
     ...sessionMethods(session),
@@ -74,16 +73,18 @@ export function methodTable({
     ...userMethods(writer, session),
     ...systemMethods(writer, session),
     ...adminMethods(minter),
+    ...operatorMethods(operator),
   ];
   return new Map(methods.map((entry) => [entry.name, entry]));
 }
 
 export function createDispatcher(
   options: Pick<GatewayOptions, 'writer' | 'session' | 'minter' | 'onlyServices' | 'observer' | 'log' | 'monotonicNow' | 'sendRates'>,
+  operator: OperatorDeps,
   work: Work,
 ): Dispatcher {
   const { observer, log, onlyServices, monotonicNow = nodeMonotonicNow, sendRates } = options;
-  const table = methodTable(options);
+  const table = methodTable(options, operator);
   const serves = (name: MethodName) => onlyServices === undefined || onlyServices.includes(serviceOf(name));
 
   async function guarded<Result>(name: MethodName, requestId: string, action: () => Promise<Result>): Promise<Result> {

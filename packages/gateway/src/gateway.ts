@@ -42,7 +42,9 @@ export function createGateway(options: GatewayOptions): Gateway {
   const connections = new OpenConnections(limits);
   const work = new Work();
   const encoder = new EventEncoder();
-  const dispatcher = createDispatcher(options, work);
+  const { recallWindowMs, backlog, sendRates } = options;
+  const operator = { sendLimits: sendRates?.limits, limits, connections, recallWindowMs, ackDurability, backlog };
+  const dispatcher = createDispatcher(options, operator, work);
   const subscriptions = new Subscriptions({
     push,
     isSuspended,

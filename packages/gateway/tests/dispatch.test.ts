@@ -20,7 +20,7 @@ function serviceMethods(): string[] {
 describe('the table of methods', () => {
   it('has every method of the schema: built, or known as unbuilt', () => {
     expect(serviceMethods().sort()).toEqual([...NAMES].sort());
-    const built = methodTable({ writer: {} as never, session: {} as never, minter: undefined, log: {} as never });
+    const built = methodTable({ writer: {} as never, session: {} as never, minter: undefined, log: {} as never }, {} as never);
     expect([...built.keys(), ...UNBUILT_METHODS, STREAM].sort()).toEqual([...NAMES].sort());
   });
 

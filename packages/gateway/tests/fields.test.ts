@@ -105,6 +105,8 @@ function bodyOf(method: string, path: string): JsonObject {
     case 'ModerationService/UnblockUser':
     case 'ModerationService/ListBlocked':
     case 'AdminService/ListReports':
+    case 'AdminService/GetLimits':
+    case 'AdminService/GetStats':
     case 'SessionService/ListConversations':
     case 'ConversationService/CreateGroup':
       return {};

@@ -51,6 +51,8 @@ export const METHOD_ACCESS = {
   'qim.v1.AdminService/DeleteUser': 'adminToken',
   'qim.v1.AdminService/ListConversationsOf': 'adminToken',
   'qim.v1.AdminService/ListReports': 'adminToken',
+  'qim.v1.AdminService/GetLimits': 'adminToken',
+  'qim.v1.AdminService/GetStats': 'adminToken',
 } as const satisfies Record<string, Requirement>;
 
 export type MethodName = keyof typeof METHOD_ACCESS;
@@ -72,6 +74,8 @@ export const AUDITED: ReadonlySet<MethodName> = new Set<MethodName>([
   'qim.v1.AdminService/DeleteUser',
   'qim.v1.AdminService/ListConversationsOf',
   'qim.v1.AdminService/ListReports',
+  'qim.v1.AdminService/GetLimits',
+  'qim.v1.AdminService/GetStats',
 ]);
 
 /**

@@ -101,6 +101,8 @@ function wireGateway({ config, io, log, metrics, store, ...parts }: Parts, write
       if (parts.stopping()) throw new Error('the server is stopping');
       await store.ping();
     },
+    backlog: () => store.outbox.backlog(),
+    recallWindowMs: config.recallWindow,
     metrics: () => metrics.expose(store.outbox, parts.webhookSecrets === undefined ? undefined : store.hooks),
     observer: metrics,
     log,

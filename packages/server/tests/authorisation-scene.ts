@@ -161,4 +161,6 @@ export const REQUESTS: { readonly [Name in MethodName]: (scene: Scene) => object
   'qim.v1.AdminService/DeleteUser': someone,
   'qim.v1.AdminService/ListConversationsOf': someone,
   'qim.v1.AdminService/ListReports': nothing,
+  'qim.v1.AdminService/GetLimits': nothing,
+  'qim.v1.AdminService/GetStats': nothing,
 };

@@ -58,6 +58,7 @@ function sleep(ms: number, signal: AbortSignal): Promise<void> {
 
 export async function startServer({ store: faulty = (store) => store, options }: TestServerOptions = {}): Promise<TestServer> {
   const clock = new ManualClock();
+  const recallWindowMs = 60_000;
   const store = faulty(openMemoryStore({ now: clock.now }));
   const log: LogLine[] = [];
   const note = (level: LogLine['level']) => (fields: object, message: string) => log.push({ level, fields: { ...fields }, message });
@@ -84,7 +85,7 @@ export async function startServer({ store: faulty = (store) => store, options }:
     now: clock.now,
     newId: uuidv7,
     announceRead,
-    recallWindowMs: 60_000,
+    recallWindowMs,
   });
   const session = startSession(store, {
     announceRead,
@@ -109,6 +110,8 @@ export async function startServer({ store: faulty = (store) => store, options }:
     onlyServices: undefined,
     ackDurability: store.ackDurability,
     ready: () => store.ping(),
+    backlog: () => store.outbox.backlog(),
+    recallWindowMs,
     metrics: async () => ({ contentType: 'text/plain', text: 'qim_up 1\n' }),
     observer: {
       connectionOpened: () => counts.opened++,

@@ -18,7 +18,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file qim/v1/admin_service.proto.
  */
 export const file_qim_v1_admin_service: GenFile = /*@__PURE__*/
-  fileDesc("ChpxaW0vdjEvYWRtaW5fc2VydmljZS5wcm90bxIGcWltLnYxIksKEE1pbnRUb2tlblJlcXVlc3QSDwoHdXNlcl9pZBgBIAEoCRIRCglkZXZpY2VfaWQYAiABKAkSEwoLdHRsX3NlY29uZHMYAyABKAUiOQoRTWludFRva2VuUmVzcG9uc2USDQoFdG9rZW4YASABKAkSFQoNZXhwaXJlc19hdF9tcxgCIAEoAyKjAQoeQWRtaW5DcmVhdGVDb252ZXJzYXRpb25SZXF1ZXN0EhcKD2NvbnZlcnNhdGlvbl9pZBgBIAEoCRINCgV0aXRsZRgCIAEoCRIVCg1vd25lcl91c2VyX2lkGAMgASgJEhIKCm1lbWJlcl9pZHMYBCADKAkSLgoIc2V0dGluZ3MYBSABKAsyHC5xaW0udjEuQ29udmVyc2F0aW9uU2V0dGluZ3MiSAoTU2V0UHJvZmlsZU9mUmVxdWVzdBIPCgd1c2VyX2lkGAEgASgJEiAKB3Byb2ZpbGUYAiABKAsyDy5xaW0udjEuUHJvZmlsZSJLChJTdXNwZW5kVXNlclJlcXVlc3QSDwoHdXNlcl9pZBgBIAEoCRIRCglkZXZpY2VfaWQYAiABKAkSEQoJc3VzcGVuZGVkGAMgASgIIhUKE1N1c3BlbmRVc2VyUmVzcG9uc2UiJAoRRGVsZXRlVXNlclJlcXVlc3QSDwoHdXNlcl9pZBgBIAEoCSIUChJEZWxldGVVc2VyUmVzcG9uc2UiJwoSTGlzdFJlcG9ydHNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoBSKzAQoGUmVwb3J0EhEKCXJlcG9ydF9pZBgBIAEoCRIWCg5yZXBvcnRlZF9hdF9tcxgCIAEoAxITCgtyZXBvcnRlcl9pZBgDIAEoCRIXCg9jb252ZXJzYXRpb25faWQYBCABKAkSGAoQY29udmVyc2F0aW9uX3NlcRgFIAEoAxISCgptZXNzYWdlX2lkGAYgASgJEhEKCXNlbmRlcl9pZBgHIAEoCRIPCgdjb21tZW50GAggASgJIjYKE0xpc3RSZXBvcnRzUmVzcG9uc2USHwoHcmVwb3J0cxgBIAMoCzIOLnFpbS52MS5SZXBvcnQiVAoaTGlzdENvbnZlcnNhdGlvbnNPZlJlcXVlc3QSDwoHdXNlcl9pZBgBIAEoCRIRCglwYWdlX3NpemUYAiABKAUSEgoKcGFnZV90b2tlbhgDIAEoCTLuBAoMQWRtaW5TZXJ2aWNlEkAKCU1pbnRUb2tlbhIYLnFpbS52MS5NaW50VG9rZW5SZXF1ZXN0GhkucWltLnYxLk1pbnRUb2tlblJlc3BvbnNlEloKEkNyZWF0ZUNvbnZlcnNhdGlvbhImLnFpbS52MS5BZG1pbkNyZWF0ZUNvbnZlcnNhdGlvblJlcXVlc3QaHC5xaW0udjEuQ29udmVyc2F0aW9uUmVzcG9uc2USRgoLU2VuZE1lc3NhZ2USGi5xaW0udjEuU2VuZE1lc3NhZ2VSZXF1ZXN0GhsucWltLnYxLlNlbmRNZXNzYWdlUmVzcG9uc2USRQoKU2V0UHJvZmlsZRIbLnFpbS52MS5TZXRQcm9maWxlT2ZSZXF1ZXN0GhoucWltLnYxLlNldFByb2ZpbGVSZXNwb25zZRJGCgtTdXNwZW5kVXNlchIaLnFpbS52MS5TdXNwZW5kVXNlclJlcXVlc3QaGy5xaW0udjEuU3VzcGVuZFVzZXJSZXNwb25zZRJDCgpEZWxldGVVc2VyEhkucWltLnYxLkRlbGV0ZVVzZXJSZXF1ZXN0GhoucWltLnYxLkRlbGV0ZVVzZXJSZXNwb25zZRJcChNMaXN0Q29udmVyc2F0aW9uc09mEiIucWltLnYxLkxpc3RDb252ZXJzYXRpb25zT2ZSZXF1ZXN0GiEucWltLnYxLkxpc3RDb252ZXJzYXRpb25zUmVzcG9uc2USRgoLTGlzdFJlcG9ydHMSGi5xaW0udjEuTGlzdFJlcG9ydHNSZXF1ZXN0GhsucWltLnYxLkxpc3RSZXBvcnRzUmVzcG9uc2ViBnByb3RvMw", [file_qim_v1_message_service, file_qim_v1_profile_service, file_qim_v1_session_service, file_qim_v1_types]);
+  fileDesc("ChpxaW0vdjEvYWRtaW5fc2VydmljZS5wcm90bxIGcWltLnYxIksKEE1pbnRUb2tlblJlcXVlc3QSDwoHdXNlcl9pZBgBIAEoCRIRCglkZXZpY2VfaWQYAiABKAkSEwoLdHRsX3NlY29uZHMYAyABKAUiOQoRTWludFRva2VuUmVzcG9uc2USDQoFdG9rZW4YASABKAkSFQoNZXhwaXJlc19hdF9tcxgCIAEoAyKjAQoeQWRtaW5DcmVhdGVDb252ZXJzYXRpb25SZXF1ZXN0EhcKD2NvbnZlcnNhdGlvbl9pZBgBIAEoCRINCgV0aXRsZRgCIAEoCRIVCg1vd25lcl91c2VyX2lkGAMgASgJEhIKCm1lbWJlcl9pZHMYBCADKAkSLgoIc2V0dGluZ3MYBSABKAsyHC5xaW0udjEuQ29udmVyc2F0aW9uU2V0dGluZ3MiSAoTU2V0UHJvZmlsZU9mUmVxdWVzdBIPCgd1c2VyX2lkGAEgASgJEiAKB3Byb2ZpbGUYAiABKAsyDy5xaW0udjEuUHJvZmlsZSJLChJTdXNwZW5kVXNlclJlcXVlc3QSDwoHdXNlcl9pZBgBIAEoCRIRCglkZXZpY2VfaWQYAiABKAkSEQoJc3VzcGVuZGVkGAMgASgIIhUKE1N1c3BlbmRVc2VyUmVzcG9uc2UiJAoRRGVsZXRlVXNlclJlcXVlc3QSDwoHdXNlcl9pZBgBIAEoCSIUChJEZWxldGVVc2VyUmVzcG9uc2UiJwoSTGlzdFJlcG9ydHNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoBSKzAQoGUmVwb3J0EhEKCXJlcG9ydF9pZBgBIAEoCRIWCg5yZXBvcnRlZF9hdF9tcxgCIAEoAxITCgtyZXBvcnRlcl9pZBgDIAEoCRIXCg9jb252ZXJzYXRpb25faWQYBCABKAkSGAoQY29udmVyc2F0aW9uX3NlcRgFIAEoAxISCgptZXNzYWdlX2lkGAYgASgJEhEKCXNlbmRlcl9pZBgHIAEoCRIPCgdjb21tZW50GAggASgJIjYKE0xpc3RSZXBvcnRzUmVzcG9uc2USHwoHcmVwb3J0cxgBIAMoCzIOLnFpbS52MS5SZXBvcnQiVAoaTGlzdENvbnZlcnNhdGlvbnNPZlJlcXVlc3QSDwoHdXNlcl9pZBgBIAEoCRIRCglwYWdlX3NpemUYAiABKAUSEgoKcGFnZV90b2tlbhgDIAEoCSISChBHZXRMaW1pdHNSZXF1ZXN0IjwKCVJhdGVMaW1pdBINCgVzY29wZRgBIAEoCRINCgVjb3VudBgCIAEoBRIRCgl3aW5kb3dfbXMYAyABKAMihQMKEUdldExpbWl0c1Jlc3BvbnNlEiAKBXJhdGVzGAEgAygLMhEucWltLnYxLlJhdGVMaW1pdBISCgp0ZXh0X2J5dGVzGAIgASgFEhUKDWNvbnRlbnRfYnl0ZXMYAyABKAUSEAoIbWVudGlvbnMYBCABKAUSFQoNZ3JvdXBfbWVtYmVycxgFIAEoBRIYChBtZW1iZXJzX3Blcl9jYWxsGAYgASgFEhEKCWxpc3RfcGFnZRgHIAEoBRIUCgxoaXN0b3J5X3BhZ2UYCCABKAUSGgoSaGlzdG9yeV9wYWdlX2J5dGVzGAkgASgFEhQKDGV4YWN0X3VucmVhZBgKIAEoBRITCgtmcmFtZV9ieXRlcxgLIAEoBRIXCg9jYWxsc19pbl9mbGlnaHQYDCABKAUSHAoUY29ubmVjdGlvbnNfcGVyX3VzZXIYDSABKAUSHwoXY29ubmVjdGlvbnNfcGVyX2FkZHJlc3MYDiABKAUSGAoQcmVjYWxsX3dpbmRvd19tcxgPIAEoAyIRCg9HZXRTdGF0c1JlcXVlc3QioQEKEEdldFN0YXRzUmVzcG9uc2USEwoLY29ubmVjdGlvbnMYASABKAUSFwoPY29ubmVjdGVkX3VzZXJzGAIgASgFEhYKDm91dGJveF9lbnRyaWVzGAMgASgFEhgKEG91dGJveF9vbGRlc3RfbXMYBCABKAMSFQoNb3V0Ym94X3BvaXNvbhgFIAEoBRIWCg5hY2tfZHVyYWJpbGl0eRgGIAEoCTLvBQoMQWRtaW5TZXJ2aWNlEkAKCU1pbnRUb2tlbhIYLnFpbS52MS5NaW50VG9rZW5SZXF1ZXN0GhkucWltLnYxLk1pbnRUb2tlblJlc3BvbnNlEloKEkNyZWF0ZUNvbnZlcnNhdGlvbhImLnFpbS52MS5BZG1pbkNyZWF0ZUNvbnZlcnNhdGlvblJlcXVlc3QaHC5xaW0udjEuQ29udmVyc2F0aW9uUmVzcG9uc2USRgoLU2VuZE1lc3NhZ2USGi5xaW0udjEuU2VuZE1lc3NhZ2VSZXF1ZXN0GhsucWltLnYxLlNlbmRNZXNzYWdlUmVzcG9uc2USRQoKU2V0UHJvZmlsZRIbLnFpbS52MS5TZXRQcm9maWxlT2ZSZXF1ZXN0GhoucWltLnYxLlNldFByb2ZpbGVSZXNwb25zZRJGCgtTdXNwZW5kVXNlchIaLnFpbS52MS5TdXNwZW5kVXNlclJlcXVlc3QaGy5xaW0udjEuU3VzcGVuZFVzZXJSZXNwb25zZRJDCgpEZWxldGVVc2VyEhkucWltLnYxLkRlbGV0ZVVzZXJSZXF1ZXN0GhoucWltLnYxLkRlbGV0ZVVzZXJSZXNwb25zZRJcChNMaXN0Q29udmVyc2F0aW9uc09mEiIucWltLnYxLkxpc3RDb252ZXJzYXRpb25zT2ZSZXF1ZXN0GiEucWltLnYxLkxpc3RDb252ZXJzYXRpb25zUmVzcG9uc2USRgoLTGlzdFJlcG9ydHMSGi5xaW0udjEuTGlzdFJlcG9ydHNSZXF1ZXN0GhsucWltLnYxLkxpc3RSZXBvcnRzUmVzcG9uc2USQAoJR2V0TGltaXRzEhgucWltLnYxLkdldExpbWl0c1JlcXVlc3QaGS5xaW0udjEuR2V0TGltaXRzUmVzcG9uc2USPQoIR2V0U3RhdHMSFy5xaW0udjEuR2V0U3RhdHNSZXF1ZXN0GhgucWltLnYxLkdldFN0YXRzUmVzcG9uc2ViBnByb3RvMw", [file_qim_v1_message_service, file_qim_v1_profile_service, file_qim_v1_session_service, file_qim_v1_types]);
 
 /**
  * @generated from message qim.v1.MintTokenRequest
@@ -543,6 +543,387 @@ export const ListConversationsOfRequestSchema: GenMessage<ListConversationsOfReq
   messageDesc(file_qim_v1_admin_service, 11);
 
 /**
+ * @generated from message qim.v1.GetLimitsRequest
+ */
+export type GetLimitsRequest = Message<"qim.v1.GetLimitsRequest"> & {
+};
+
+/**
+ * @generated from message qim.v1.GetLimitsRequest
+ */
+export type GetLimitsRequestJson = {
+};
+
+/**
+ * Describes the message qim.v1.GetLimitsRequest.
+ * Use `create(GetLimitsRequestSchema)` to create a new message.
+ */
+export const GetLimitsRequestSchema: GenMessage<GetLimitsRequest, {jsonType: GetLimitsRequestJson}> = /*@__PURE__*/
+  messageDesc(file_qim_v1_admin_service, 12);
+
+/**
+ * So many calls that reach others or grow the store, in any window of that length.
+ *
+ * @generated from message qim.v1.RateLimit
+ */
+export type RateLimit = Message<"qim.v1.RateLimit"> & {
+  /**
+   * user, device, address, tenant; quota: the tenant once more, over a longer window.
+   *
+   * @generated from field: string scope = 1;
+   */
+  scope: string;
+
+  /**
+   * @generated from field: int32 count = 2;
+   */
+  count: number;
+
+  /**
+   * @generated from field: int64 window_ms = 3;
+   */
+  windowMs: bigint;
+};
+
+/**
+ * So many calls that reach others or grow the store, in any window of that length.
+ *
+ * @generated from message qim.v1.RateLimit
+ */
+export type RateLimitJson = {
+  /**
+   * user, device, address, tenant; quota: the tenant once more, over a longer window.
+   *
+   * @generated from field: string scope = 1;
+   */
+  scope?: string;
+
+  /**
+   * @generated from field: int32 count = 2;
+   */
+  count?: number;
+
+  /**
+   * @generated from field: int64 window_ms = 3;
+   */
+  windowMs?: string;
+};
+
+/**
+ * Describes the message qim.v1.RateLimit.
+ * Use `create(RateLimitSchema)` to create a new message.
+ */
+export const RateLimitSchema: GenMessage<RateLimit, {jsonType: RateLimitJson}> = /*@__PURE__*/
+  messageDesc(file_qim_v1_admin_service, 13);
+
+/**
+ * @generated from message qim.v1.GetLimitsResponse
+ */
+export type GetLimitsResponse = Message<"qim.v1.GetLimitsResponse"> & {
+  /**
+   * Scopes that are missing have no limit.
+   *
+   * @generated from field: repeated qim.v1.RateLimit rates = 1;
+   */
+  rates: RateLimit[];
+
+  /**
+   * @generated from field: int32 text_bytes = 2;
+   */
+  textBytes: number;
+
+  /**
+   * @generated from field: int32 content_bytes = 3;
+   */
+  contentBytes: number;
+
+  /**
+   * @generated from field: int32 mentions = 4;
+   */
+  mentions: number;
+
+  /**
+   * @generated from field: int32 group_members = 5;
+   */
+  groupMembers: number;
+
+  /**
+   * @generated from field: int32 members_per_call = 6;
+   */
+  membersPerCall: number;
+
+  /**
+   * @generated from field: int32 list_page = 7;
+   */
+  listPage: number;
+
+  /**
+   * @generated from field: int32 history_page = 8;
+   */
+  historyPage: number;
+
+  /**
+   * @generated from field: int32 history_page_bytes = 9;
+   */
+  historyPageBytes: number;
+
+  /**
+   * Unread counts are exact up to it.
+   *
+   * @generated from field: int32 exact_unread = 10;
+   */
+  exactUnread: number;
+
+  /**
+   * Of a message in a frame, and of an HTTP body.
+   *
+   * @generated from field: int32 frame_bytes = 11;
+   */
+  frameBytes: number;
+
+  /**
+   * On one WebSocket.
+   *
+   * @generated from field: int32 calls_in_flight = 12;
+   */
+  callsInFlight: number;
+
+  /**
+   * WebSockets and event streams to one process. 0: no limit.
+   *
+   * @generated from field: int32 connections_per_user = 13;
+   */
+  connectionsPerUser: number;
+
+  /**
+   * @generated from field: int32 connections_per_address = 14;
+   */
+  connectionsPerAddress: number;
+
+  /**
+   * @generated from field: int64 recall_window_ms = 15;
+   */
+  recallWindowMs: bigint;
+};
+
+/**
+ * @generated from message qim.v1.GetLimitsResponse
+ */
+export type GetLimitsResponseJson = {
+  /**
+   * Scopes that are missing have no limit.
+   *
+   * @generated from field: repeated qim.v1.RateLimit rates = 1;
+   */
+  rates?: RateLimitJson[];
+
+  /**
+   * @generated from field: int32 text_bytes = 2;
+   */
+  textBytes?: number;
+
+  /**
+   * @generated from field: int32 content_bytes = 3;
+   */
+  contentBytes?: number;
+
+  /**
+   * @generated from field: int32 mentions = 4;
+   */
+  mentions?: number;
+
+  /**
+   * @generated from field: int32 group_members = 5;
+   */
+  groupMembers?: number;
+
+  /**
+   * @generated from field: int32 members_per_call = 6;
+   */
+  membersPerCall?: number;
+
+  /**
+   * @generated from field: int32 list_page = 7;
+   */
+  listPage?: number;
+
+  /**
+   * @generated from field: int32 history_page = 8;
+   */
+  historyPage?: number;
+
+  /**
+   * @generated from field: int32 history_page_bytes = 9;
+   */
+  historyPageBytes?: number;
+
+  /**
+   * Unread counts are exact up to it.
+   *
+   * @generated from field: int32 exact_unread = 10;
+   */
+  exactUnread?: number;
+
+  /**
+   * Of a message in a frame, and of an HTTP body.
+   *
+   * @generated from field: int32 frame_bytes = 11;
+   */
+  frameBytes?: number;
+
+  /**
+   * On one WebSocket.
+   *
+   * @generated from field: int32 calls_in_flight = 12;
+   */
+  callsInFlight?: number;
+
+  /**
+   * WebSockets and event streams to one process. 0: no limit.
+   *
+   * @generated from field: int32 connections_per_user = 13;
+   */
+  connectionsPerUser?: number;
+
+  /**
+   * @generated from field: int32 connections_per_address = 14;
+   */
+  connectionsPerAddress?: number;
+
+  /**
+   * @generated from field: int64 recall_window_ms = 15;
+   */
+  recallWindowMs?: string;
+};
+
+/**
+ * Describes the message qim.v1.GetLimitsResponse.
+ * Use `create(GetLimitsResponseSchema)` to create a new message.
+ */
+export const GetLimitsResponseSchema: GenMessage<GetLimitsResponse, {jsonType: GetLimitsResponseJson}> = /*@__PURE__*/
+  messageDesc(file_qim_v1_admin_service, 14);
+
+/**
+ * @generated from message qim.v1.GetStatsRequest
+ */
+export type GetStatsRequest = Message<"qim.v1.GetStatsRequest"> & {
+};
+
+/**
+ * @generated from message qim.v1.GetStatsRequest
+ */
+export type GetStatsRequestJson = {
+};
+
+/**
+ * Describes the message qim.v1.GetStatsRequest.
+ * Use `create(GetStatsRequestSchema)` to create a new message.
+ */
+export const GetStatsRequestSchema: GenMessage<GetStatsRequest, {jsonType: GetStatsRequestJson}> = /*@__PURE__*/
+  messageDesc(file_qim_v1_admin_service, 15);
+
+/**
+ * @generated from message qim.v1.GetStatsResponse
+ */
+export type GetStatsResponse = Message<"qim.v1.GetStatsResponse"> & {
+  /**
+   * WebSockets and event streams of the tenant's users.
+   *
+   * @generated from field: int32 connections = 1;
+   */
+  connections: number;
+
+  /**
+   * Whose they are.
+   *
+   * @generated from field: int32 connected_users = 2;
+   */
+  connectedUsers: number;
+
+  /**
+   * Committed by any process, of any tenant, and not yet delivered.
+   *
+   * @generated from field: int32 outbox_entries = 3;
+   */
+  outboxEntries: number;
+
+  /**
+   * How long the oldest of them has waited. 0: none waits.
+   *
+   * @generated from field: int64 outbox_oldest_ms = 4;
+   */
+  outboxOldestMs: bigint;
+
+  /**
+   * Set aside, because they could not be delivered: a reason to look.
+   *
+   * @generated from field: int32 outbox_poison = 5;
+   */
+  outboxPoison: number;
+
+  /**
+   * What an acknowledged message survives: synced, everysec, memory.
+   *
+   * @generated from field: string ack_durability = 6;
+   */
+  ackDurability: string;
+};
+
+/**
+ * @generated from message qim.v1.GetStatsResponse
+ */
+export type GetStatsResponseJson = {
+  /**
+   * WebSockets and event streams of the tenant's users.
+   *
+   * @generated from field: int32 connections = 1;
+   */
+  connections?: number;
+
+  /**
+   * Whose they are.
+   *
+   * @generated from field: int32 connected_users = 2;
+   */
+  connectedUsers?: number;
+
+  /**
+   * Committed by any process, of any tenant, and not yet delivered.
+   *
+   * @generated from field: int32 outbox_entries = 3;
+   */
+  outboxEntries?: number;
+
+  /**
+   * How long the oldest of them has waited. 0: none waits.
+   *
+   * @generated from field: int64 outbox_oldest_ms = 4;
+   */
+  outboxOldestMs?: string;
+
+  /**
+   * Set aside, because they could not be delivered: a reason to look.
+   *
+   * @generated from field: int32 outbox_poison = 5;
+   */
+  outboxPoison?: number;
+
+  /**
+   * What an acknowledged message survives: synced, everysec, memory.
+   *
+   * @generated from field: string ack_durability = 6;
+   */
+  ackDurability?: string;
+};
+
+/**
+ * Describes the message qim.v1.GetStatsResponse.
+ * Use `create(GetStatsResponseSchema)` to create a new message.
+ */
+export const GetStatsResponseSchema: GenMessage<GetStatsResponse, {jsonType: GetStatsResponseJson}> = /*@__PURE__*/
+  messageDesc(file_qim_v1_admin_service, 16);
+
+/**
  * For the team's own backend: needs a token with the claim admin: true.
  *
  * @generated from service qim.v1.AdminService
@@ -626,6 +1007,26 @@ export const AdminService: GenService<{
     methodKind: "unary";
     input: typeof ListReportsRequestSchema;
     output: typeof ListReportsResponseSchema;
+  },
+  /**
+   * The limits that hold for the tenant, as this server was configured.
+   *
+   * @generated from rpc qim.v1.AdminService.GetLimits
+   */
+  getLimits: {
+    methodKind: "unary";
+    input: typeof GetLimitsRequestSchema;
+    output: typeof GetLimitsResponseSchema;
+  },
+  /**
+   * What there is at this moment. Connections are those of the tenant to the process that answers.
+   *
+   * @generated from rpc qim.v1.AdminService.GetStats
+   */
+  getStats: {
+    methodKind: "unary";
+    input: typeof GetStatsRequestSchema;
+    output: typeof GetStatsResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_qim_v1_admin_service, 0);
