@@ -2,7 +2,7 @@
  * Who is online, told to those who share a direct conversation with them. Nothing is stored: it follows from the devices
  * that come and go here, and from what other processes say of theirs.
  *
- * A user who comes is announced, and asks to be answered: whoever is online says so. One who stays is announced again every
+ * A user who comes, with a further device too, is announced, and asks to be answered: whoever is online says so. One who stays is announced again every
  * PRESENCE_REFRESH_MS; a device that hears nothing for PRESENCE_EXPIRY_MS takes the user as offline, as when a process
  * dies. One whose last device here is gone for PRESENCE_GRACE_MS asks the other processes for devices of theirs, and is
  * announced as offline when none answers. docs/decisions/0016 has the reasons.
@@ -35,7 +35,9 @@ interface Here {
   readonly life: AbortController;
   /** Ends the wait after the last device went. */
   leaving: AbortController | undefined;
-  /** Ends listening to what other processes say of the user. */
+  /** Settles when what other processes say of the user is heard; undefined: not asked for, or it failed. */
+  listening: Promise<void> | undefined;
+  /** Ends it. */
   unlisten: () => void;
 }
 
@@ -65,7 +67,10 @@ export class Presence {
   /** The function is called when the device has gone; again it does nothing. */
   #came(tenantId: TenantId, userId: UserId): () => void {
     const key = `${tenantId} ${userId}`;
-    const here = this.#here.get(key) ?? this.#begin(key, tenantId, userId);
+    const held = this.#here.get(key);
+    const here = held ?? this.#begin(key, tenantId, userId);
+    // A further device, or a page loaded anew within the grace, knows of nobody yet.
+    if (held !== undefined) void this.#tell(held, true);
     here.devices += 1;
     here.leaving?.abort();
     let gone = false;
@@ -90,32 +95,51 @@ export class Presence {
 
   #begin(key: string, tenantId: TenantId, userId: UserId): Here {
     const life = new AbortController();
-    const here: Here = { tenantId, userId, devices: 0, audience: [], elsewhere: false, life, leaving: undefined, unlisten: () => {} };
+    const here: Here = {
+      tenantId,
+      userId,
+      devices: 0,
+      audience: [],
+      elsewhere: false,
+      life,
+      leaving: undefined,
+      listening: undefined,
+      unlisten: () => {},
+    };
     this.#here.set(key, here);
     void this.#live(here);
     return here;
   }
 
   async #live(here: Here): Promise<void> {
-    const { tenantId, userId, life } = here;
-    const { bus, sleep, log } = this.#deps;
+    const { signal } = here.life;
     let ask = true;
-    while (!life.signal.aborted) {
-      try {
-        if (ask) await this.#listen(here);
-        here.audience = await this.#audienceOf(tenantId, userId);
-        if (life.signal.aborted) return;
-        bus.announce(telling(here, here.audience, { online: true, ask }));
-        ask = false;
-      } catch (error) {
-        log.warn({ err: error }, 'a presence was not told');
-      }
-      await sleep(PRESENCE_REFRESH_MS, life.signal);
+    while (!signal.aborted) {
+      if (await this.#tell(here, ask)) ask = false;
+      await this.#deps.sleep(PRESENCE_REFRESH_MS, signal);
+    }
+  }
+
+  /** To those who share a direct conversation now. `ask`: who of them is there answers. False: it failed. */
+  async #tell(here: Here, ask: boolean): Promise<boolean> {
+    const { tenantId, userId, life } = here;
+    const { bus, log } = this.#deps;
+    try {
+      here.listening ??= this.#listen(here).catch((error) => {
+        here.listening = undefined;
+        throw error;
+      });
+      await here.listening;
+      here.audience = await this.#audienceOf(tenantId, userId);
+      if (!life.signal.aborted) bus.announce(telling(here, here.audience, { online: true, ask }));
+      return true;
+    } catch (error) {
+      log.warn({ err: error }, 'a presence was not told');
+      return false;
     }
   }
 
   async #listen(here: Here): Promise<void> {
-    here.unlisten();
     const { tenantId, userId } = here;
     const deliver = (event: PushEvent) => {
       if (event.kind === 'presence') this.#heard(here, event);
