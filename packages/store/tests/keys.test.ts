@@ -64,6 +64,7 @@ describe('keys of a user', () => {
       profile: 'profile:{alice}',
       blocks: 'blocks:{alice}',
       suspended: 'suspended:{alice}',
+      webPush: 'webpush:{alice}',
     });
     expect(userKeys(T7, ALICE).conversations).toBe('convs:{7:alice}');
     expect(groupRequestKey(T7, ALICE, 2_900)).toBe('groupreq:{7:alice}:2900');

@@ -56,7 +56,7 @@ describe('a key of another type', () => {
     expect(await raw.sendCommand(['LRANGE', 'restored', '0', '-1'])).toEqual([Buffer.from('a'), Buffer.from('b')]);
   });
 
-  test.each(['conversations', 'read', 'view', 'pins', 'profile', 'blocks'] as const)(
+  test.each(['conversations', 'read', 'view', 'pins', 'profile', 'blocks', 'webPush'] as const)(
     'of the user: %s is taken away, and the list is made again',
     async (name) => {
       const key = userKeys(TENANT, subject.bob)[name];

@@ -56,6 +56,8 @@ export const Table = {
   /** Outbox entries that the webhook is still to be told of. */
   Hook: 'j',
   DeadHook: 'z',
+  /** By device and endpoint: where a browser takes notifications. */
+  WebPush: 'q',
 } as const;
 export type Table = (typeof Table)[keyof typeof Table];
 
@@ -248,6 +250,14 @@ export class UserKeys {
   /** '' stands for the whole user. */
   suspended(device: string): Buffer {
     return key(Table.Suspended, this.#ids, keyPart(device));
+  }
+
+  get webPushPrefix(): Buffer {
+    return prefix(Table.WebPush, this.#ids);
+  }
+
+  webPush(name: string): Buffer {
+    return key(Table.WebPush, this.#ids, keyPart(name));
   }
 
   get pinPrefix(): Buffer {

@@ -7,9 +7,24 @@ import {
   SUSPENDED_DEVICES_MAX,
   type TenantId,
   type UserId,
+  WEB_PUSH_PER_USER_MAX,
 } from '@qim/proto';
-import { byBytes, formatProfile, formatReport, parseProfile, parseReport, tooManyDevices, WHOLE_USER } from '../users/stored.js';
-import type { Report, StoredProfile, Users } from '../users/users.js';
+import {
+  byBytes,
+  formatProfile,
+  formatReport,
+  formatWebPush,
+  isReplaced,
+  parseProfile,
+  parseReport,
+  parseWebPush,
+  tooManyDevices,
+  tooManySubscriptions,
+  WHOLE_USER,
+  webPushName,
+  webPushSuffix,
+} from '../users/stored.js';
+import type { Report, StoredProfile, Users, WebPushSubscription } from '../users/users.js';
 import type { Environment, FaultHook, Snapshot, Write } from './environment.js';
 import { everythingUnder, NUMBER_BYTES, reportKey, reportPrefix, UserKeys, userIdFrom } from './keys.js';
 import { counterFrom, textFrom } from './values.js';
@@ -104,10 +119,45 @@ export class EmbeddedUsers implements Users {
     );
   }
 
+  addWebPush(tenantId: TenantId, userId: UserId, subscription: WebPushSubscription): Promise<void> {
+    const keys = new UserKeys(tenantId, userId);
+    return this.#write('addWebPush', (snapshot) => {
+      const all = webPushKeys(snapshot, keys);
+      const replaced = all.filter(({ name }) => isReplaced(name, subscription));
+      if (all.length - replaced.length >= WEB_PUSH_PER_USER_MAX) throw tooManySubscriptions();
+      return [
+        ...replaced.map(({ key }) => ({ key, value: undefined })),
+        { key: keys.webPush(webPushName(subscription)), value: Buffer.from(formatWebPush(subscription)) },
+      ];
+    });
+  }
+
+  removeWebPush(tenantId: TenantId, userId: UserId, endpoint: string): Promise<void> {
+    const keys = new UserKeys(tenantId, userId);
+    return this.#write('removeWebPush', (snapshot) =>
+      webPushKeys(snapshot, keys).flatMap(({ key, name }) => (name.endsWith(webPushSuffix(endpoint)) ? [{ key, value: undefined }] : [])),
+    );
+  }
+
+  async webPush(tenantId: TenantId, userIds: readonly UserId[]): Promise<readonly (readonly WebPushSubscription[])[]> {
+    return this.#options.environment.read((snapshot) =>
+      userIds.map((userId) =>
+        webPushKeys(snapshot, new UserKeys(tenantId, userId)).flatMap(({ key }) => {
+          const value = snapshot.get(key);
+          return value === undefined ? [] : (parseWebPush(textFrom(value)) ?? []);
+        }),
+      ),
+    );
+  }
+
   erase(tenantId: TenantId, userId: UserId): Promise<void> {
     const keys = new UserKeys(tenantId, userId);
     return this.#write('erase', (snapshot) =>
-      [keys.profile, ...snapshot.keys(everythingUnder(keys.blockPrefix), BLOCKED_USERS_MAX)].map((key) => ({ key, value: undefined })),
+      [
+        keys.profile,
+        ...snapshot.keys(everythingUnder(keys.blockPrefix), BLOCKED_USERS_MAX),
+        ...webPushKeys(snapshot, keys).map(({ key }) => key),
+      ].map((key) => ({ key, value: undefined })),
     );
   }
 
@@ -115,6 +165,17 @@ export class EmbeddedUsers implements Users {
     const { environment, faults } = this.#options;
     return environment.write<undefined>(operation, (snapshot) => ({ result: undefined, writes: writes(snapshot) }), faults);
   }
+}
+
+/** A name that no code of ours wrote is passed over. */
+function webPushKeys(snapshot: Snapshot, { webPushPrefix }: UserKeys): { readonly key: Buffer; readonly name: string }[] {
+  return snapshot.keys(everythingUnder(webPushPrefix), WEB_PUSH_PER_USER_MAX).flatMap((key) => {
+    try {
+      return [{ key, name: decodeURIComponent(key.subarray(webPushPrefix.length).toString('latin1')) }];
+    } catch {
+      return [];
+    }
+  });
 }
 
 /** One more name under `prefix`, unless there are `max`. */

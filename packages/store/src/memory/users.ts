@@ -1,12 +1,21 @@
 /** Profiles, blocks, suspensions and reports of the reference model. */
-import { BLOCKED_USERS_MAX, REPORTS_KEPT_MAX, resourceLimit, SUSPENDED_DEVICES_MAX, type TenantId, type UserId } from '@qim/proto';
-import { byBytes, tooManyDevices, WHOLE_USER } from '../users/stored.js';
-import type { Report, StoredProfile, Users } from '../users/users.js';
+import {
+  BLOCKED_USERS_MAX,
+  REPORTS_KEPT_MAX,
+  resourceLimit,
+  SUSPENDED_DEVICES_MAX,
+  type TenantId,
+  type UserId,
+  WEB_PUSH_PER_USER_MAX,
+} from '@qim/proto';
+import { byBytes, tooManyDevices, tooManySubscriptions, WHOLE_USER } from '../users/stored.js';
+import type { Report, StoredProfile, Users, WebPushSubscription } from '../users/users.js';
 
 interface Person {
   profile: StoredProfile | undefined;
   readonly blocked: Set<UserId>;
   readonly suspended: Set<string>;
+  subscriptions: readonly WebPushSubscription[];
 }
 
 export function memoryUsers(): Users {
@@ -14,7 +23,7 @@ export function memoryUsers(): Users {
   const reports = new Map<TenantId, Report[]>();
   const personOf = (tenantId: TenantId, userId: UserId): Person => {
     const key = `${tenantId} ${userId}`;
-    const person = people.get(key) ?? { profile: undefined, blocked: new Set(), suspended: new Set() };
+    const person = people.get(key) ?? { profile: undefined, blocked: new Set(), suspended: new Set(), subscriptions: [] };
     people.set(key, person);
     return person;
   };
@@ -49,10 +58,25 @@ export function memoryUsers(): Users {
       reports.set(tenantId, [report, ...(reports.get(tenantId) ?? [])].slice(0, REPORTS_KEPT_MAX));
     },
     reports: async (tenantId, limit) => (reports.get(tenantId) ?? []).slice(0, limit),
+    async addWebPush(tenantId, userId, subscription) {
+      const person = personOf(tenantId, userId);
+      const { endpoint, deviceId } = subscription;
+      const others = person.subscriptions.filter(
+        (other) => other.endpoint !== endpoint && (deviceId === undefined || other.deviceId !== deviceId),
+      );
+      if (others.length >= WEB_PUSH_PER_USER_MAX) throw tooManySubscriptions();
+      person.subscriptions = [...others, subscription];
+    },
+    async removeWebPush(tenantId, userId, endpoint) {
+      const person = personOf(tenantId, userId);
+      person.subscriptions = person.subscriptions.filter((other) => other.endpoint !== endpoint);
+    },
+    webPush: async (tenantId, userIds) => userIds.map((userId) => personOf(tenantId, userId).subscriptions),
     async erase(tenantId, userId) {
       const person = personOf(tenantId, userId);
       person.profile = undefined;
       person.blocked.clear();
+      person.subscriptions = [];
     },
   };
 }

@@ -216,6 +216,7 @@ export interface UserKeys {
   readonly profile: string;
   readonly blocks: string;
   readonly suspended: string;
+  readonly webPush: string;
 }
 
 export function userKeys(tenantId: TenantId, userId: UserId): UserKeys {
@@ -229,6 +230,7 @@ export function userKeys(tenantId: TenantId, userId: UserId): UserKeys {
     profile: `profile:${tag}`,
     blocks: `blocks:${tag}`,
     suspended: `suspended:${tag}`,
+    webPush: `webpush:${tag}`,
   };
 }
 

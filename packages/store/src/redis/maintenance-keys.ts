@@ -24,6 +24,7 @@ const USER_NAMES = {
   profile: 'profile',
   blocks: 'blocks',
   suspended: 'suspended',
+  webpush: 'webPush',
 } as const;
 const QUARANTINE = 'msgquarantine';
 

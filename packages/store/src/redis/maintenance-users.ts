@@ -70,6 +70,7 @@ export class RedisUserScan implements UserScan {
       ['profile', this.#keys.profile, 'string'],
       ['blocks', this.#keys.blocks, 'set'],
       ['suspended', this.#keys.suspended, 'set'],
+      ['webPush', this.#keys.webPush, 'hash'],
     ] as const;
     const types = await this.#connection.pipeline(wanted.map(([, key]): Command => ['TYPE', key]));
     return wanted.flatMap(([table, key, type], i) => {

@@ -142,6 +142,7 @@ function earlierExist(part: UserKey['part'], { tenantId, userId }: UserPlace): C
     ['profile', keys.profile],
     ['blocks', keys.blocks],
     ['suspended', keys.suspended],
+    ['webPush', keys.webPush],
   ];
   const earlier = order.slice(
     0,

@@ -34,6 +34,7 @@ export const SCRIPT_KEYS = {
   'user-clear': 1,
   'user-flags': 3,
   'user-add': 1,
+  'user-web-push': 1,
   'group-request': 3,
   'outbox-owners': 1,
   'outbox-acquire': 1,

@@ -1,4 +1,4 @@
-/** Profiles, blocks, suspensions and reports on Redis: a string, two sets and a list. */
+/** Profiles, blocks, suspensions, subscriptions and reports on Redis: a string, two sets, a hash and a list. */
 import {
   BLOCKED_USERS_MAX,
   type DeviceId,
@@ -9,9 +9,24 @@ import {
   SUSPENDED_DEVICES_MAX,
   type TenantId,
   type UserId,
+  WEB_PUSH_PER_USER_MAX,
 } from '@qim/proto';
-import { byBytes, formatProfile, formatReport, parseProfile, parseReport, tooManyDevices, WHOLE_USER } from '../users/stored.js';
-import type { Report, StoredProfile, Users } from '../users/users.js';
+import {
+  byBytes,
+  formatProfile,
+  formatReport,
+  formatWebPush,
+  parseProfile,
+  parseReport,
+  parseWebPush,
+  tooManyDevices,
+  tooManySubscriptions,
+  WHOLE_USER,
+  webPushName,
+  webPushPrefix,
+  webPushSuffix,
+} from '../users/stored.js';
+import type { Report, StoredProfile, Users, WebPushSubscription } from '../users/users.js';
 import { type Command, isWrongType, type Reply } from './connection.js';
 import type { RedisContext } from './context.js';
 import { reportsKey, userKeys } from './keys.js';
@@ -86,9 +101,33 @@ export class RedisUsers implements Users {
     return texts.flatMap((text) => parseReport(asText(text)) ?? []);
   }
 
+  async addWebPush(tenantId: TenantId, userId: UserId, subscription: WebPushSubscription): Promise<void> {
+    const prefix = subscription.deviceId === undefined ? '' : webPushPrefix(subscription);
+    const named = [prefix, webPushSuffix(subscription.endpoint), webPushName(subscription)];
+    const args = [...named, formatWebPush(subscription), String(WEB_PUSH_PER_USER_MAX)];
+    const kept = rightType(await this.#context.scripts.run('user-web-push', [userKeys(tenantId, userId).webPush], args));
+    if (kept !== 1) throw tooManySubscriptions();
+  }
+
+  async removeWebPush(tenantId: TenantId, userId: UserId, endpoint: string): Promise<void> {
+    const key = userKeys(tenantId, userId).webPush;
+    const names = asArray(await this.#call('HKEYS', key)).map(asText);
+    const removed = names.filter((name) => name.endsWith(webPushSuffix(endpoint)));
+    if (removed.length > 0) await this.#call('HDEL', key, ...removed);
+  }
+
+  async webPush(tenantId: TenantId, userIds: readonly UserId[]): Promise<readonly (readonly WebPushSubscription[])[]> {
+    if (userIds.length === 0) return [];
+    const replies = await this.#context.connection.pipeline(
+      userIds.map((userId): Command => ['HVALS', userKeys(tenantId, userId).webPush]),
+    );
+    // As of a profile: what cannot be read was not set.
+    return replies.map((reply) => (isWrongType(reply) ? [] : asArray(reply).flatMap((text) => parseWebPush(asText(text)) ?? [])));
+  }
+
   async erase(tenantId: TenantId, userId: UserId): Promise<void> {
-    const { profile, blocks } = userKeys(tenantId, userId);
-    await this.#call('DEL', profile, blocks);
+    const { profile, blocks, webPush } = userKeys(tenantId, userId);
+    await this.#call('DEL', profile, blocks, webPush);
   }
 
   async #add(key: string, name: string, max: number): Promise<boolean> {

@@ -1,5 +1,6 @@
 /**
- * What is kept of users beside their lists: profiles, whom they blocked, who is suspended, and what was reported to a
+ * What is kept of users beside their lists: profiles, whom they blocked, who is suspended, where their browsers take
+ * notifications, and what was reported to a
  * tenant's admins. Nothing of it is counted or replayed. All of a user's keys lie in one slot; each change is one atomic
  * step there. Every method may throw `StoreUnavailable`.
  */
@@ -23,6 +24,18 @@ export interface Report {
   readonly messageId: MessageId;
   readonly senderId: UserId;
   readonly comment: string;
+}
+
+/** Where one browser takes notifications, as it was given by the browser (RFC 8030, RFC 8291). */
+export interface WebPushSubscription {
+  /** URL of a push service. Whoever knows it, and a key that it trusts, can send there. */
+  readonly endpoint: string;
+  /** The browser's public key: WEB_PUSH_P256DH_BYTES in base64url. */
+  readonly p256dh: string;
+  /** WEB_PUSH_AUTH_BYTES in base64url. */
+  readonly auth: string;
+  /** Undefined: the token that registered it named none. */
+  readonly deviceId: DeviceId | undefined;
 }
 
 export interface Users {
@@ -52,6 +65,15 @@ export interface Users {
   /** The newest first, at most `limit` (1..REPORTS_PAGE_SIZE_MAX); what cannot be read is left out. Cost: 1. */
   reports(tenantId: TenantId, limit: number): Promise<readonly Report[]>;
 
-  /** Removes profile and blocks. Suspensions stay, and so does what others blocked and reported. Cost: 1. */
+  /**
+   * In place of what the same device, or the same endpoint, had before. Cost: 1. @throws ResourceLimit (WEB_PUSH_PER_USER_MAX)
+   */
+  addWebPush(tenantId: TenantId, userId: UserId, subscription: WebPushSubscription): Promise<void>;
+  /** Of all devices that have that endpoint; none: nothing changes. Cost: 2. */
+  removeWebPush(tenantId: TenantId, userId: UserId, endpoint: string): Promise<void>;
+  /** Of each user, in the order of `userIds`; what cannot be read is left out. Cost: 1. */
+  webPush(tenantId: TenantId, userIds: readonly UserId[]): Promise<readonly (readonly WebPushSubscription[])[]>;
+
+  /** Removes profile, blocks and subscriptions. Suspensions stay, and so does what others blocked and reported. Cost: 1. */
   erase(tenantId: TenantId, userId: UserId): Promise<void>;
 }

@@ -34,7 +34,7 @@ export interface Slot {
 }
 
 /** What is kept of a user beside conversations. */
-export type UserKeyName = 'profile' | 'blocks' | 'suspended';
+export type UserKeyName = 'profile' | 'blocks' | 'suspended' | 'webPush';
 
 /** What a page of a walk over the whole store holds. */
 export interface Walk<T> {

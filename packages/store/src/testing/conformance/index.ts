@@ -26,6 +26,7 @@ import { suite } from './suite.js';
 import { bounds, calls, counting, heads } from './summaries.js';
 import { system } from './system.js';
 import { blocks, erasure, profiles, reports, suspensions } from './users.js';
+import { webPush } from './web-push.js';
 
 /** All but what only a backend that survives can pass. */
 export function conformance(backend: BackendUnderTest): void {
@@ -40,7 +41,7 @@ export function conformance(backend: BackendUnderTest): void {
     holding,
     'group requests': groupRequests,
   });
-  suite(backend, 'Users', { profiles, blocks, suspensions, reports, erasure });
+  suite(backend, 'Users', { profiles, blocks, suspensions, webPush, reports, erasure });
   suite(backend, 'Bus', { 'between processes': bus });
   suite(backend, 'Rates', { windows: rates });
   suite(backend, 'Outbox', { entries, leases: leasing, owners, waiting });
