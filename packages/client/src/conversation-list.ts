@@ -12,6 +12,7 @@ import {
   LIST_REFRESH_DELAY_MS,
   LIST_REFRESH_MAX,
   LIST_REFRESH_PARALLEL_MAX,
+  LIST_REFRESH_PAUSE_MS,
 } from '@qim/proto';
 import type { SessionApi } from './api/session-api.js';
 import type { Environment } from './environment.js';
@@ -53,6 +54,9 @@ export class ConversationList {
     stale: false,
   });
   readonly #touched = new Map<string, Touch>();
+  /** Of those, what is being read now. */
+  readonly #due = new Map<string, Touch>();
+  #readAtMs = Number.NEGATIVE_INFINITY;
   #nextPageToken = '';
   #wantsAll = false;
   #moreRequests: { readonly resolve: () => void; readonly reject: (error: QimClientError) => void }[] = [];
@@ -84,17 +88,28 @@ export class ConversationList {
     this.#start();
   }
 
-  /** Reads one conversation again, a moment later, together with others. */
+  /** Reads one conversation again, a moment later, together with others; LIST_REFRESH_PAUSE_MS after the last such reading. */
   touch(conversationId: string, touch: Touch): void {
-    // Again at the end: of several at once, the last one was touched last.
-    const before = this.#touched.get(conversationId);
-    this.#touched.delete(conversationId);
-    this.#touched.set(conversationId, before === 'activity' ? before : touch);
-    if (this.#running || this.#closed) return;
-    this.#cancelTimer ??= this.#options.environment.schedule(LIST_REFRESH_DELAY_MS, () => {
+    addTouch(this.#touched, conversationId, touch);
+    this.#soon();
+  }
+
+  #soon(): void {
+    if (this.#touched.size === 0 || this.#running || this.#closed) return;
+    const { environment } = this.#options;
+    const pauseMs = Math.max(LIST_REFRESH_DELAY_MS, this.#readAtMs + LIST_REFRESH_PAUSE_MS - environment.now());
+    this.#cancelTimer ??= environment.schedule(pauseMs, () => {
       this.#cancelTimer = undefined;
+      this.#takeTouched();
       this.#start();
     });
+  }
+
+  #takeTouched(): void {
+    this.#readAtMs = this.#options.environment.now();
+    if (this.#touched.size > LIST_REFRESH_MAX) this.#wantsAll = true;
+    else for (const [id, touch] of this.#touched) addTouch(this.#due, id, touch);
+    this.#touched.clear();
   }
 
   /** Takes it off at once, and asks whether that is so: the news may be older than an invitation. */
@@ -120,6 +135,7 @@ export class ConversationList {
     this.#closed = true;
     this.#cancelTimer?.();
     this.#touched.clear();
+    this.#due.clear();
   }
 
   #start(): void {
@@ -128,18 +144,15 @@ export class ConversationList {
 
   async #run(): Promise<void> {
     this.#running = true;
-    while (!this.#closed && (this.#wantsAll || this.#moreRequests.length > 0 || this.#touched.size > 0)) {
-      if (this.#touched.size > LIST_REFRESH_MAX) {
-        this.#touched.clear();
-        this.#wantsAll = true;
-      }
+    while (!this.#closed && (this.#wantsAll || this.#moreRequests.length > 0 || this.#due.size > 0)) {
       if (this.#wantsAll) {
         this.#wantsAll = false;
         await this.#guard(() => this.#readAll());
       } else if (this.#moreRequests.length > 0) await this.#readMore();
-      else await this.#guard(() => this.#readTouched());
+      else await this.#guard(() => this.#readDue());
     }
     this.#running = false;
+    this.#soon();
   }
 
   async #guard(run: () => Promise<void>): Promise<void> {
@@ -183,9 +196,9 @@ export class ConversationList {
     }
   }
 
-  async #readTouched(): Promise<void> {
-    const batch = [...this.#touched].slice(0, LIST_REFRESH_PARALLEL_MAX);
-    for (const [id] of batch) this.#touched.delete(id);
+  async #readDue(): Promise<void> {
+    const batch = [...this.#due].slice(0, LIST_REFRESH_PARALLEL_MAX);
+    for (const [id] of batch) this.#due.delete(id);
     const answers = await Promise.all(batch.map(async ([id, touch]) => ({ id, touch, read: await this.#readOne(id) })));
     for (const { id, touch, read } of answers) {
       if (read === undefined) this.#takeOff(id);
@@ -235,6 +248,13 @@ export class ConversationList {
   #showList(conversations: readonly Conversation[], hasMore: boolean): void {
     this.#state.set({ status: 'ready', error: undefined, conversations, hasMore, stale: false });
   }
+}
+
+/** Again at the end: of several at once, the last one was touched last. */
+function addTouch(to: Map<string, Touch>, conversationId: string, touch: Touch): void {
+  const before = to.get(conversationId);
+  to.delete(conversationId);
+  to.set(conversationId, before === 'activity' ? before : touch);
 }
 
 /** Below the pinned ones, which come first. */

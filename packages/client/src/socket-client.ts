@@ -242,6 +242,7 @@ class SocketClient implements Client {
   }
 
   #end(): void {
+    this.#sync.flushMarks();
     this.#connection.close();
     this.#calls.close(clientError('CLIENT_CLOSED', 'the client was closed'));
     this.#sync.close();

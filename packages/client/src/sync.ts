@@ -100,6 +100,11 @@ export class Sync {
     this.presence.offline();
   }
 
+  /** What was seen and not told yet; while there is a link. */
+  flushMarks(): void {
+    this.#marker.close();
+  }
+
   close(): void {
     this.#cancelRelist();
     this.outbox.close();
@@ -140,8 +145,9 @@ export class Sync {
         this.windows.get(event.conversationId)?.resync();
         break;
       case 'readAdvanced':
-        if (event.userId === this.#userId) this.touched(event.conversationId, 'other');
-        else this.windows.readBy(event.conversationId, event.userId, event.readConversationSeq);
+        if (event.userId === this.#userId) {
+          if (!this.#marker.isOwn(event.conversationId, event.readConversationSeq)) this.touched(event.conversationId, 'other');
+        } else this.windows.readBy(event.conversationId, event.userId, event.readConversationSeq);
         break;
       case 'removed':
         this.removed(event.conversationId);

@@ -5,6 +5,7 @@ import {
   LIST_REFRESH_DELAY_MS,
   LIST_REFRESH_MAX,
   LIST_REFRESH_PARALLEL_MAX,
+  LIST_REFRESH_PAUSE_MS,
 } from '@qim/proto';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { ConversationList } from '../src/conversation-list.js';
@@ -83,7 +84,7 @@ afterEach(() => {
 });
 
 const ids = (): string[] => list.state.snapshot().conversations.map((entry) => entry.conversationId);
-const settle = (): Promise<unknown> => vi.advanceTimersByTimeAsync(LIST_REFRESH_DELAY_MS);
+const settle = (): Promise<unknown> => vi.advanceTimersByTimeAsync(LIST_REFRESH_PAUSE_MS);
 
 async function listed(...conversations: Conversation[]): Promise<void> {
   all = conversations;
@@ -116,6 +117,21 @@ test('touches of one moment read each conversation once, a few at a time', async
   await settle();
   expect(reads.length).toBe(20);
   expect(parallel.most).toBe(LIST_REFRESH_PARALLEL_MAX);
+});
+
+test('what is touched all the time is read at once the first time, and then as often as the pause lets it', async () => {
+  await listed(sound('a'), sound('b'));
+  list.touch('a', 'activity');
+  await vi.advanceTimersByTimeAsync(LIST_REFRESH_DELAY_MS);
+  expect(reads).toEqual(['a']);
+  for (let ms = 0; ms < LIST_REFRESH_PAUSE_MS; ms += LIST_REFRESH_DELAY_MS) {
+    list.touch('a', 'activity');
+    list.touch('b', 'activity');
+    await vi.advanceTimersByTimeAsync(LIST_REFRESH_DELAY_MS - 1);
+    expect(reads).toEqual(['a']);
+    await vi.advanceTimersByTimeAsync(1);
+  }
+  expect(reads).toEqual(['a', 'a', 'b']);
 });
 
 test('as many changes as the bound are read one by one; one more reads the list instead', async () => {

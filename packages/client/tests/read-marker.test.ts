@@ -1,4 +1,4 @@
-import { MARK_READ_DELAY_MS, READ_MARKS_WAITING_MAX } from '@qim/proto';
+import { MARK_OWN_DELAY_MS, MARK_OWN_WAITING_MAX, MARK_READ_DELAY_MS, READ_MARKS_WAITING_MAX } from '@qim/proto';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { environmentFrom } from '../src/environment.js';
 import { clientError, QimClientError } from '../src/errors.js';
@@ -81,21 +81,54 @@ test("a message of one's own is read once it is acknowledged, when everything be
   for (let seq = 1; seq <= 201; seq += 1) {
     marker.sent('g_1', seq, undefined);
     await pass(MARK_READ_DELAY_MS);
+    expect(seq - (calls.at(-1)?.[1] ?? 0)).toBeLessThan(MARK_OWN_WAITING_MAX);
   }
+  await pass(MARK_OWN_DELAY_MS);
   expect(calls.at(-1)).toEqual(['g_1', 201]);
+  expect(calls.length).toBeLessThan(201 / 2);
+});
+
+test("messages of one's own in a burst are marked together, and before as many as the bound wait", async () => {
+  answer = async () => calls.at(-1)?.[1] ?? 0;
+  for (let seq = 1; seq < MARK_OWN_WAITING_MAX; seq += 1) marker.sent('g_1', seq, undefined);
+  await pass(MARK_OWN_DELAY_MS - 1);
+  expect(calls).toEqual([]);
+  marker.sent('g_1', MARK_OWN_WAITING_MAX, undefined);
+  await pass(0);
+  expect(calls).toEqual([['g_1', MARK_OWN_WAITING_MAX]]);
+});
+
+test("a mark for what was shown does not wait for one's own", async () => {
+  marker.sent('g_1', 1, undefined);
+  marker.shown('g_2', 7);
+  await pass(0);
+  expect(calls).toEqual([
+    ['g_1', 1],
+    ['g_2', 7],
+  ]);
+});
+
+test('what waits is marked at the end, and a mark is known as one of this client from when it is asked for', async () => {
+  marker.sent('g_1', 3, 0);
+  expect([marker.isOwn('g_1', 3), marker.isOwn('g_1', 4), marker.isOwn('g_2', 1)]).toEqual([true, false, false]);
+  marker.close();
+  expect(calls).toEqual([['g_1', 3]]);
+  marker.shown('g_1', 9);
+  await pass(MARK_OWN_DELAY_MS);
+  expect(calls.length).toBe(1);
 });
 
 test("a message of one's own marks nothing when somebody's before it was not on screen", async () => {
   held.set('g_1', 3);
   marker.sent('g_1', 5, 4);
   marker.sent('g_1', 6, undefined);
-  await pass(MARK_READ_DELAY_MS);
+  await pass(MARK_OWN_DELAY_MS);
   expect(calls).toEqual([]);
 });
 
 test("a hole before a message of one's own is nothing unread, where it is known to be a hole", async () => {
   held.set('g_1', 3);
   marker.sent('g_1', 9, 3);
-  await pass(MARK_READ_DELAY_MS);
+  await pass(MARK_OWN_DELAY_MS);
   expect(calls).toEqual([['g_1', 9]]);
 });

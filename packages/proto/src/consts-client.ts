@@ -24,6 +24,8 @@ export const CLIENT_OUTBOX_MAX = 1_000;
 export const RELIST_INTERVAL_MS = 5 * 60 * 1000;
 /** Events of one moment read their conversations once. */
 export const LIST_REFRESH_DELAY_MS = 50;
+/** Least time between two such readings: what a busy conversation costs is a matter of time, not of its messages. */
+export const LIST_REFRESH_PAUSE_MS = 250;
 /** More changed conversations than this cost less as one new list. */
 export const LIST_REFRESH_MAX = 50;
 /** GetConversation calls at once: an eighth of what one connection may have in flight. */
@@ -38,6 +40,10 @@ export const CATCH_UP_PAGES_MAX = 50;
 export const CLIENT_PUSHES_WAITING_MAX = 1_000;
 /** Least time between two calls for read marks: those of one moment become one for each conversation. */
 export const MARK_READ_DELAY_MS = 300;
+/** A mark for messages of one's own may wait this long for others: no badge depends on it. */
+export const MARK_OWN_DELAY_MS = 1_000;
+/** So many of one's own without a mark do not wait: half of what is counted one by one (EXACT_UNREAD_SCAN_LIMIT). */
+export const MARK_OWN_WAITING_MAX = 100;
 /** Conversations whose read mark waits for the link; further ones are dropped, and showing the message asks again. */
 export const READ_MARKS_WAITING_MAX = 1_000;
 /** Listed conversations that one MarkAllRead call of the SDK names; the server takes no more (MarkAllReadRequest). */
