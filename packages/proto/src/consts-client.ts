@@ -25,7 +25,7 @@ export const RELIST_INTERVAL_MS = 5 * 60 * 1000;
 /** Events of one moment read their conversations once. */
 export const LIST_REFRESH_DELAY_MS = 50;
 /** Least time between two such readings: what a busy conversation costs is a matter of time, not of its messages. */
-export const LIST_REFRESH_PAUSE_MS = 250;
+export const LIST_REFRESH_PAUSE_MS = 500;
 /** More changed conversations than this cost less as one new list. */
 export const LIST_REFRESH_MAX = 50;
 /** GetConversation calls at once: an eighth of what one connection may have in flight. */
