@@ -50,6 +50,7 @@ import {
   type MessageRecord,
   RECORD_BYTES_MAX,
   RECORD_INLINE_BYTES_MAX,
+  SNIPPET_BYTES_MAX,
   type TenantId,
 } from '@qim/proto';
 import { ByteReader, getSafeU64, getText, Malformed, setU64, setUuid, utf8, viewOf } from './bytes.js';
@@ -57,7 +58,7 @@ import { userFingerprint } from './fingerprint.js';
 import { decodePayload, encodePayload, type Payload } from './payload.js';
 import { checkVersion, RecordHeader } from './record-header.js';
 import { BodyOffset, BodySize, Flag, Offset, RECORD_VERSION, Size } from './record-layout.js';
-import { snippetOf } from './snippet.js';
+import { type Snippet, snippetOf } from './snippet.js';
 import type { Preview } from './summary.js';
 import { xxh32 } from './xxh32.js';
 
@@ -183,7 +184,7 @@ export function checkIdentity(
   conversationId: ConversationId,
   conversationSeq: ConversationSeq,
 ): boolean {
-  return header.tenantId === tenantId && header.sequence === conversationSeq && header.conversationIs(conversationId);
+  return header.tenantId === tenantId && header.sequence === conversationSeq && header.conversationIs(utf8.encode(conversationId));
 }
 
 export function needsBody(header: RecordHeader): boolean {
@@ -261,7 +262,7 @@ export function previewOf(header: RecordHeader): Preview | CorruptReason {
           text: getText(header.bytes, header.snippetStart, header.snippetLength),
           truncated: (header.flags & Flag.SnippetTruncated) !== 0,
         }
-      : snippetOf(decodePayload(payloadInside(header)).content);
+      : snippetInside(header);
     return {
       messageId: header.messageId,
       conversationSeq: header.sequence,
@@ -273,6 +274,14 @@ export function previewOf(header: RecordHeader): Preview | CorruptReason {
       committedAtMs: header.committedAtMs,
     };
   });
+}
+
+/** @throws Malformed | QimError */
+function snippetInside(header: RecordHeader): Pick<Snippet, 'text' | 'truncated'> {
+  const { plainText } = header;
+  if (plainText === undefined) return snippetOf(decodePayload(payloadInside(header)).content);
+  const { text, bytes } = plainText;
+  return bytes <= SNIPPET_BYTES_MAX ? { text, truncated: false } : snippetOf({ kind: 'text', text });
 }
 
 /** The decoders' one catch: what the parts throw about bytes becomes the reason; anything else is our fault. */

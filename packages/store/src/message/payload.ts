@@ -9,9 +9,11 @@
  * Exactly consumed, or malformed.
  */
 import {
+  CLIENT_MESSAGE_ID_BYTES_MAX,
   type ClientMessageId,
   CONTENT_TYPE_CHARS_MAX,
   type ConversationSeq,
+  DEVICE_ID_BYTES_MAX,
   type DeviceId,
   type MessageContent,
   type MessageRecord,
@@ -23,7 +25,7 @@ import {
   SEQ_ZERO,
   type UserId,
 } from '@qim/proto';
-import { type ByteReader, ByteWriter, Malformed, utf8 } from './bytes.js';
+import { type ByteReader, ByteWriter, getText, Malformed, utf8 } from './bytes.js';
 import { controlFromJson, controlToJson } from './control-json.js';
 
 export interface Payload {
@@ -60,6 +62,50 @@ export function writeContent(writer: ByteWriter, content: MessageContent): void 
   else if (content.kind === 'data') writer.shortText(content.contentType).longBytes(content.data);
   else if (content.kind === 'control') writer.longBytes(utf8.encode(controlToJson(content.control)));
 }
+
+export interface PlainText {
+  readonly text: string;
+  /** Of the text, in UTF-8. */
+  readonly bytes: number;
+}
+
+/**
+ * The text of the payload in [start, end) of `bytes`, '' where its content is none: what a list shows, at a fraction of the cost of
+ * decoding all. Undefined: it has another content, or something that only `decodePayload` judges; what that one refuses
+ * is never taken here. @throws Malformed when the text is not UTF-8
+ */
+export function plainTextOf(bytes: Uint8Array, start: number, end: number): PlainText | undefined {
+  let at = afterPlain(bytes, start, end, 0, DEVICE_ID_BYTES_MAX);
+  at = afterPlain(bytes, at, end, 1, CLIENT_MESSAGE_ID_BYTES_MAX);
+  // Replies and mentions have more to judge; they are the fewer.
+  if (at < 0 || bytes[at] !== 0 || bytes[at + 1] !== 0) return undefined;
+  const kind = bytes[at + 2];
+  const from = at + PLAIN_HEAD_BYTES;
+  if (kind === CONTENT_KIND.none) return at + 3 === end ? NO_TEXT : undefined;
+  if (kind !== CONTENT_KIND.text || from > end) return undefined;
+  const length = end - from;
+  const said = ((bytes[at + 3] ?? 0) << 24) | ((bytes[at + 4] ?? 0) << 16) | ((bytes[at + 5] ?? 0) << 8) | (bytes[at + 6] ?? 0);
+  return said === length ? { text: getText(bytes, from, length), bytes: length } : undefined;
+}
+
+/** Has no reply, no mentions, a content kind, and the length of a text. */
+const PLAIN_HEAD_BYTES = 7;
+const NO_TEXT: PlainText = { text: '', bytes: 0 };
+
+/** Where a short text of printable ASCII ends; -1: it is something else, or `at` was. */
+function afterPlain(bytes: Uint8Array, at: number, end: number, lengthMin: number, lengthMax: number): number {
+  const length = at < 0 || at >= end ? -1 : (bytes[at] ?? 0);
+  const after = at + 1 + length;
+  if (length < lengthMin || length > lengthMax || after > end) return -1;
+  for (let i = at + 1; i < after; i += 1) {
+    const byte = bytes[i] ?? 0;
+    if (byte < FIRST_PRINTABLE || byte > LAST_PRINTABLE) return -1;
+  }
+  return after;
+}
+
+const FIRST_PRINTABLE = 0x20;
+const LAST_PRINTABLE = 0x7e;
 
 /** Reads to the end. @throws Malformed | QimError (an id that is none) */
 export function decodePayload(reader: ByteReader): Payload {

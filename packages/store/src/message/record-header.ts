@@ -24,6 +24,7 @@ import {
   type UserId,
 } from '@qim/proto';
 import { getSafeU64, getText, getUuid } from './bytes.js';
+import { type PlainText, plainTextOf } from './payload.js';
 import { Flag, Offset, RECORD_VERSION, Size } from './record-layout.js';
 import { xxh32 } from './xxh32.js';
 
@@ -47,19 +48,19 @@ export class RecordHeader {
   #bytes: Uint8Array = NO_BYTES;
   #start = 0;
   #length = 0;
-  /** Over the whole buffer that `#bytes` lies in: records of one answer share it, so it is made once. */
+  /** Over the whole buffer that `#bytes` lies in, which begins at #offset there: records of one answer share it, so it is made once. */
   #view: DataView = NO_VIEW;
+  #offset = 0;
   #conversationLength = 0;
   #senderLength = 0;
 
   /** From [start, start + length) of `bytes`. Undefined: loaded. Otherwise what is wrong; then no field may be used. */
   load(bytes: Uint8Array, start = 0, length: number = bytes.length): CorruptReason | undefined {
-    if (this.#view.buffer !== bytes.buffer) this.#view = new DataView(bytes.buffer);
-    this.#bytes = bytes;
+    if (this.#bytes !== bytes) this.#lieIn(bytes);
     this.#start = start;
     this.#length = length;
     const view = this.#view;
-    const head = bytes.byteOffset + start;
+    const head = this.#offset + start;
     const version = judgeVersion(length < 2 ? undefined : bytes[start], bytes[start + 1]);
     if (version !== undefined) return version;
     if (length < Size.FixedHead + Size.Stamp || length > RECORD_BYTES_MAX) return 'recordUnreadable';
@@ -71,6 +72,12 @@ export class RecordHeader {
     }
     this.#take(view, head);
     return this.#isWhole() ? undefined : 'recordUnreadable';
+  }
+
+  #lieIn(bytes: Uint8Array): void {
+    if (this.#view.buffer !== bytes.buffer) this.#view = new DataView(bytes.buffer);
+    this.#bytes = bytes;
+    this.#offset = bytes.byteOffset;
   }
 
   #take(view: DataView, start: number): void {
@@ -155,25 +162,25 @@ export class RecordHeader {
   }
 
   get snippetLength(): number {
-    return this.#view.getUint16(this.#bytes.byteOffset + this.#start + this.payloadStart + 8);
+    return this.#view.getUint16(this.#offset + this.#start + this.payloadStart + 8);
   }
 
   #u32(at: number): number {
-    return this.#view.getUint32(this.#bytes.byteOffset + this.#start + at);
+    return this.#view.getUint32(this.#offset + this.#start + at);
   }
 
   get #mentionsStart(): number {
     return Offset.Texts + this.#conversationLength + this.#senderLength;
   }
 
-  conversationIs(conversationId: ConversationId): boolean {
-    // Its characters are ASCII, so each is its byte.
-    const length = this.#conversationLength;
-    if (length !== conversationId.length) return false;
-    const bytes = this.#bytes;
-    const first = this.#start + Offset.Texts;
-    for (let i = 0; i < length; i += 1) if (bytes[first + i] !== conversationId.charCodeAt(i)) return false;
-    return true;
+  /** What inside the record is text, or nothing; undefined: not told without decoding its payload. @throws Malformed */
+  get plainText(): PlainText | undefined {
+    return plainTextOf(this.#bytes, this.#start + this.payloadStart, this.#start + this.payloadEnd);
+  }
+
+  /** `conversation`: the bytes of its id. */
+  conversationIs(conversation: Uint8Array): boolean {
+    return this.#holds(Offset.Texts, this.#conversationLength, conversation);
   }
 
   senderIs(userUtf8: Uint8Array): boolean {

@@ -16,6 +16,7 @@ import {
   type UserId,
 } from '@qim/proto';
 import { corrupt } from '../errors.js';
+import { utf8 } from './bytes.js';
 import { Chain, chainFloor } from './chain.js';
 import { previewOf, RecordHeader } from './codec.js';
 import type { StoredFacts } from './facts.js';
@@ -170,13 +171,13 @@ type LoadRecord = (index: number) => Damage | undefined;
 
 /** Loads the scope's header with the record at an index of the plan, whole and the one that was asked for. */
 function recordLoader(scope: ReadingScope, plan: ReadingPlan, read: ReadRecord): LoadRecord {
-  const { conversationId } = plan.state;
+  const conversation = utf8.encode(plan.state.conversationId);
   const { header, tenantId } = scope;
   return (index) => {
     const sequence = plan.sequences[index] ?? SEQ_ZERO;
     const reason = read(index, header);
     if (reason !== undefined) return { reason, sequence };
-    const asked = header.sequence === sequence && header.tenantId === tenantId && header.conversationIs(conversationId);
+    const asked = header.sequence === sequence && header.tenantId === tenantId && header.conversationIs(conversation);
     return asked ? undefined : { reason: 'recordMismatch', sequence };
   };
 }
