@@ -121,7 +121,7 @@ function httpTarget(url: string, token: string, known: Known): Target {
       const authorization: Record<string, string> = signedIn ? { authorization: `Bearer ${token}` } : {};
       const headersOf = new Headers({ ...authorization, ...(type === '' ? {} : { 'content-type': type }) });
       for (const [name, value] of Object.entries(more)) if (isHeaderValue(value)) headersOf.set(name, value);
-      const answer = await fetch(new URL(path, url), {
+      const answer = await fetch(urlOf(url, path), {
         method: 'POST',
         headers: headersOf,
         body: Uint8Array.from(body),
@@ -136,6 +136,11 @@ function httpTarget(url: string, token: string, known: Known): Target {
       );
     },
   });
+}
+
+/** By its text: as a reference `//x` would be another host. */
+export function urlOf(server: string, path: string): URL {
+  return new URL(`${new URL(server).origin}${path}`);
 }
 
 function isHeaderValue(value: string): boolean {

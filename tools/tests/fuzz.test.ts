@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { decoderTargets } from '../fuzz/decoders.js';
-import { startLive } from '../fuzz/live.js';
+import { startLive, urlOf } from '../fuzz/live.js';
 import { reportOf } from '../fuzz/report.js';
 import { runFuzz } from '../fuzz/run-fuzz.js';
 import { storedTargets } from '../fuzz/stored.js';
@@ -21,6 +21,13 @@ test('whatever is sent, nothing crashes, hangs, stays open, or is answered as a 
     for (const { name, inputs } of tried) expect(inputs, name).toBeGreaterThan(0);
   } finally {
     await live.close();
+  }
+});
+
+test('a path goes to the server as it is, also one that would name another host', () => {
+  for (const path of ['/', '//', '//other/x', '/%2F..%2F', '/x?y=z']) {
+    const { host, pathname, search } = urlOf('http://127.0.0.1:1/', path);
+    expect([host, `${pathname}${search}`]).toEqual(['127.0.0.1:1', path]);
   }
 });
 
