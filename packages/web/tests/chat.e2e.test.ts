@@ -56,8 +56,8 @@ test('an edit and a recall show while the other looks, in the list too', async (
   await bob.message('a better one').getByText('edited').waitFor();
   await alice.choose('a better one', 'Recall…');
   await alice.page.getByRole('button', { name: 'Recall', exact: true }).click();
-  await bob.message('alice5 recalled this message').waitFor();
-  await bob.row('alice5').getByText('alice5 recalled a message').waitFor();
+  await bob.message('This message was recalled').waitFor();
+  await bob.row('alice5').getByText('A message was recalled').waitFor();
   expect(await bob.page.locator('body').textContent()).not.toContain('a better one');
 });
 

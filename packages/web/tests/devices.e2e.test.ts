@@ -22,7 +22,7 @@ test('two devices of one person show the same, and what one has read the other h
   await phone.message('from the laptop').waitFor();
   await phone.choose('from the laptop', 'Recall…');
   await phone.page.getByRole('button', { name: 'Recall', exact: true }).click();
-  await laptop.message('You recalled this message').waitFor();
+  await laptop.message('This message was recalled').waitFor();
 });
 
 test('offline and back with 500 messages waiting: a calm line, all of them there, the reader where he was', async () => {

@@ -157,9 +157,10 @@ test('10 000 messages are scrolled to the first and back to the last, and what i
   expect(drift).toBeLessThan(5);
   await eventually(async () => {
     await ben.scroller.evaluate((box) => box.scrollTo({ top: 0 }));
-    return ben.page.getByText('This is where it begins.').isVisible();
+    // Not the line above it: what is loaded last may move that line out of view.
+    return at(1).isVisible();
   }, 240_000).toBe(true);
-  await at(1).waitFor();
+  await ben.page.getByText('This is where it begins.').waitFor();
   expect(await ben.page.getByTestId('message').count()).toBeLessThan(100);
   await ben.page.getByRole('button', { name: /^Jump to the latest/ }).click();
   await at(MANY).waitFor();

@@ -72,7 +72,7 @@ describe('the line of the list', () => {
     ['of a direct one does not', { kind: 'direct', preview: preview({}) }, 'hello'],
     ['of one’s own says You', { kind: 'direct', preview: preview({ senderUserId: 'bob' }) }, 'You: hello'],
     ['that is cut says so', { preview: preview({ truncated: true }) }, 'alice: hello…'],
-    ['that was recalled says so', { preview: preview({ status: 'recalled', snippet: '' }) }, 'alice recalled a message'],
+    ['that was recalled says so', { preview: preview({ status: 'recalled', snippet: '' }) }, 'A message was recalled'],
     ['that was deleted says so', { preview: preview({ status: 'deleted', snippet: '' }) }, 'A message was deleted'],
     ['of data is its type', { preview: preview({ type: 2, snippet: 'image/png' }) }, 'alice: [image/png]'],
     ['of none says so', {}, 'No messages yet'],

@@ -41,7 +41,7 @@ export function SignInPage({ onSignIn }: { readonly onSignIn: (account: Account)
           />
         </label>
         <Problem text={failure === null ? '' : say(`signIn.${failure}`)} />
-        <button type="submit" className="button button-main mt-2 w-full" disabled={busy || name.trim() === ''}>
+        <button type="submit" className="button button-main mt-4 w-full" disabled={busy || name.trim() === ''}>
           {say(busy ? 'signIn.busy' : 'signIn.action')}
         </button>
       </form>

@@ -46,7 +46,11 @@ export function ConversationPane({ conversationId, onClose, onDirect }: Conversa
     <ActContext value={setAct}>
       <ConversationHeader conversationId={conversationId} entry={entry} onClose={onClose} onDirect={onDirect} />
       <PaneTrouble open={open} entry={entry} />
-      {hasShape(open) ? <MessageList open={open} entry={entry} sought={sought} /> : <NoMessages status={open.status} />}
+      {hasShape(open) ? (
+        <MessageList open={open} entry={entry} sought={sought} />
+      ) : (
+        <NoMessages status={open.status} damaged={entry?.damaged !== undefined} />
+      )}
       <Announcer messages={open.messages} />
       <TypingLine conversationId={conversationId} />
       <WriteBox open={open} entry={entry} act={act} onDone={endAct} />

@@ -12,22 +12,31 @@ import { useAct } from './acts.js';
 
 const QUICK = ['👍', '❤️', '😂', '😮', '😢', '🎉'] as const;
 
+/** Where there is no room beside a long message it lies over its upper edge, so that nothing moves. */
+const NARROW = 'max-lg:absolute max-lg:-top-3 max-lg:z-10';
+const NARROW_AT = { left: 'max-lg:left-14', right: 'max-lg:right-3' } as const;
+
 interface MessageActionsProps {
   readonly message: Message;
   /** The reader is an admin or owner of the group. */
   readonly isAdmin: boolean;
+  /** Of the pane, where the message stands. */
+  readonly side: keyof typeof NARROW_AT;
   /** A menu of it is open, or closed again. */
   readonly onHold: (held: boolean) => void;
 }
 
 /** Beside the message that is hovered, focused or touched. The server has the last word on who may do what. */
-export function MessageActions({ message, isAdmin, onHold }: MessageActionsProps): ReactElement {
+export function MessageActions({ message, isAdmin, side, onHold }: MessageActionsProps): ReactElement {
   const say = useSay();
   const act = useAct();
   const client = useQim();
   const { trying } = useTell();
   return (
-    <span className="flex shrink-0 items-center self-center rounded-lg border border-line bg-pane shadow-xs" data-testid="actions">
+    <span
+      className={`flex shrink-0 items-center self-center rounded-lg border border-line bg-pane shadow-xs ${NARROW} ${NARROW_AT[side]}`}
+      data-testid="actions"
+    >
       <EmojiButton
         icon={SmilePlus}
         label={say('message.react')}
@@ -48,7 +57,7 @@ export function MessageActions({ message, isAdmin, onHold }: MessageActionsProps
   );
 }
 
-function MoreItems({ message, isAdmin }: Omit<MessageActionsProps, 'onHold'>): ReactElement {
+function MoreItems({ message, isAdmin }: Omit<MessageActionsProps, 'onHold' | 'side'>): ReactElement {
   const say = useSay();
   const act = useAct();
   const { trying, word } = useTell();

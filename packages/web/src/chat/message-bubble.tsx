@@ -2,9 +2,10 @@ import type { Message } from '@qim/client';
 import { Ban } from 'lucide-react';
 import type { ReactElement, ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
+import { lookOf } from '../shared/look.js';
 import { whoText } from '../shared/texts.js';
 import { clockTime } from '../shared/times.js';
-import { useSpeech } from '../shared/use-speech.js';
+import { useSay, useSpeech } from '../shared/use-speech.js';
 import { MessageText } from './message-text.js';
 import { Quote } from './quote.js';
 import { Ticks } from './ticks.js';
@@ -26,16 +27,14 @@ export function MessageBubble({ message, repliedTo, isGroup, continues }: Bubble
   return (
     <Bubble own={isOwn} marked={mentionsReader}>
       {isNamed ? (
-        <p className="text-sm font-semibold text-accent">{whoText(senderUserId, speech)}</p>
+        <p className={`truncate text-sm font-semibold ${lookOf(senderUserId).text}`}>{whoText(senderUserId, speech)}</p>
       ) : (
         <span className="sr-only">{whoText(senderUserId, speech)}: </span>
       )}
       {replyTo !== undefined && !isGone && <Quote replyTo={replyTo} message={repliedTo} />}
-      {/* The time beside a short text, below a long one. */}
-      <div className="flex flex-wrap items-end justify-end gap-x-3">
-        <div className="min-w-0 grow">{isGone ? <Gone message={message} /> : <MessageText message={message} />}</div>
-        <BubbleFoot message={message} isOwn={isOwn} isGroup={isGroup} />
-      </div>
+      <Footed foot={<BubbleFoot message={message} isOwn={isOwn} isGroup={isGroup} />}>
+        {isGone ? <Gone status={status} /> : <MessageText message={message} />}
+      </Footed>
     </Bubble>
   );
 }
@@ -57,14 +56,24 @@ export function Bubble({ own, marked = false, failed = false, children }: Bubble
   );
 }
 
-function Gone({ message }: { readonly message: Message }): ReactElement {
-  const speech = useSpeech([message.senderUserId]);
-  const { say } = speech;
+/** What was said, and beside its last line, if there is room, when. Of inline children. */
+export function Footed({ foot, children }: { readonly foot: ReactElement | null; readonly children: ReactNode }): ReactElement {
   return (
-    <p className="flex items-center gap-1.5 text-muted italic">
-      <Ban aria-hidden="true" className="size-4 shrink-0" />
-      {message.status === 'deleted' ? say('message.deleted') : say('message.recalled', { who: whoText(message.senderUserId, speech) })}
-    </p>
+    <div className="flow-root">
+      {children}
+      <span className="float-right mt-1.5 ml-3 flex h-4 items-center gap-1 text-xs text-muted">{foot}</span>
+    </div>
+  );
+}
+
+/** Who recalled it is not known: an admin may recall what others wrote. */
+function Gone({ status }: { readonly status: Message['status'] }): ReactElement {
+  const say = useSay();
+  return (
+    <span className="text-muted italic">
+      <Ban aria-hidden="true" className="mr-1.5 inline size-4 align-text-bottom" />
+      {say(status === 'deleted' ? 'message.deleted' : 'message.recalled')}
+    </span>
   );
 }
 
@@ -80,10 +89,10 @@ function BubbleFoot({
   const { t: say, i18n } = useTranslation('page');
   const { committedAtMs, status, conversationId, conversationSeq } = message;
   return (
-    <p className="flex shrink-0 items-center gap-1 text-xs text-muted">
+    <>
       {status === 'edited' && <span>{say('message.edited')}</span>}
       <time dateTime={new Date(committedAtMs).toISOString()}>{clockTime(committedAtMs, i18n.language)}</time>
       {isOwn && <Ticks conversationId={conversationId} conversationSeq={conversationSeq} isGroup={isGroup} />}
-    </p>
+    </>
   );
 }

@@ -37,8 +37,9 @@ export const MessageRow = memo(function MessageRow(props: MessageRowProps): Reac
       data-row=""
       data-seq={conversationSeq}
       tabIndex={-1}
-      onMouseEnter={activate}
-      onMouseLeave={() => onActive(undefined)}
+      // A finger does not hover: it gives the focus, and lifting it takes nothing back.
+      onPointerEnter={({ pointerType }) => pointerType === 'mouse' && activate()}
+      onPointerLeave={({ pointerType }) => pointerType === 'mouse' && onActive(undefined)}
       onFocus={activate}
       className={`rounded-xl -outline-offset-2 ${flash ? 'flash' : ''}`}
     >
@@ -64,7 +65,7 @@ function Talk(props: MessageRowProps): ReactElement {
   const isOwn = message.senderUserId === userId;
   const isGone = message.status === 'recalled' || message.status === 'deleted';
   return (
-    <div className={`flex gap-2 ${continues ? 'pt-0.5' : 'pt-3'} ${isOwn ? 'flex-row-reverse' : ''}`}>
+    <div className={`relative flex gap-2 ${continues ? 'pt-0.5' : 'pt-3'} ${isOwn ? 'flex-row-reverse' : ''}`}>
       {isGroup && !isOwn && (
         <span className="w-8 shrink-0">
           {!continues && (
@@ -79,7 +80,7 @@ function Talk(props: MessageRowProps): ReactElement {
         <MessageBubble {...props} />
         <ReactionChips message={message} />
       </div>
-      {active && !isGone && <MessageActions message={message} isAdmin={isAdmin} onHold={onHold} />}
+      {active && !isGone && <MessageActions message={message} isAdmin={isAdmin} side={isOwn ? 'right' : 'left'} onHold={onHold} />}
     </div>
   );
 }

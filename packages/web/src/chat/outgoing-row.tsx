@@ -3,7 +3,7 @@ import { useQim } from '@qim/client/react';
 import { Clock } from 'lucide-react';
 import type { ReactElement } from 'react';
 import { useErrorText, useSay } from '../shared/use-speech.js';
-import { Bubble } from './message-bubble.js';
+import { Bubble, Footed } from './message-bubble.js';
 
 /** One's own message on its way, or stuck on it. */
 export function OutgoingRow({ message, continues }: { readonly message: OutgoingMessage; readonly continues: boolean }): ReactElement {
@@ -13,10 +13,9 @@ export function OutgoingRow({ message, continues }: { readonly message: Outgoing
   return (
     <div className={`flex flex-col items-end pl-12 ${continues ? 'pt-0.5' : 'pt-3'}`} data-testid="outgoing">
       <Bubble own failed={isFailed}>
-        <div className="flex flex-wrap items-end justify-end gap-x-3">
-          <p className="line-clamp-[12] min-w-0 grow break-words whitespace-pre-wrap">{content.kind === 'text' ? content.text : ''}</p>
-          {!isFailed && <Clock role="img" aria-label={say('message.sending')} className="size-3.5 text-muted" />}
-        </div>
+        <Footed foot={isFailed ? null : <Clock role="img" aria-label={say('message.sending')} className="size-3.5" />}>
+          <span className="break-words whitespace-pre-wrap">{content.kind === 'text' ? content.text : ''}</span>
+        </Footed>
       </Bubble>
       {isFailed && <Failure message={message} />}
     </div>

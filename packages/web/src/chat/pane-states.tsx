@@ -1,6 +1,6 @@
 import type { Conversation, ConversationSnapshot } from '@qim/client';
 import type { ShownConversation } from '@qim/client/react';
-import { MessageCircle, TriangleAlert } from 'lucide-react';
+import { FileWarning, MessageCircle, TriangleAlert } from 'lucide-react';
 import type { ReactElement } from 'react';
 import { Notice } from '../shared/notice.js';
 import { damageText } from '../shared/texts.js';
@@ -23,7 +23,7 @@ export function PaneTrouble({
       <TriangleAlert aria-hidden="true" className="mt-0.5 size-4 shrink-0" />
       <div className="min-w-0 flex-1">
         {damage === undefined ? errorText(open.error) : damageText(damage, say)}
-        {damage !== undefined && <p className="mt-0.5 opacity-80">{say('damage.what')}</p>}
+        {damage !== undefined && <p className="mt-0.5">{say('damage.what')}</p>}
       </div>
       {open.status === 'error' && (
         <button type="button" className="shrink-0 font-medium underline" onClick={open.retry}>
@@ -36,7 +36,13 @@ export function PaneTrouble({
 
 const BUBBLES = ['w-48', 'w-64 self-end', 'w-40', 'w-56', 'w-52 self-end'] as const;
 
-export function NoMessages({ status }: { readonly status: ConversationSnapshot['status'] }): ReactElement {
+interface NoMessagesProps {
+  readonly status: ConversationSnapshot['status'];
+  /** Why they cannot be read is that they are damaged. */
+  readonly damaged: boolean;
+}
+
+export function NoMessages({ status, damaged }: NoMessagesProps): ReactElement {
   const say = useSay();
   if (status === 'loading') {
     return (
@@ -54,6 +60,11 @@ export function NoMessages({ status }: { readonly status: ConversationSnapshot['
   return (
     <div className="min-h-0 flex-1 content-center">
       {status === 'ready' && <Notice icon={MessageCircle} title={say('message.empty')} />}
+      {status === 'error' && (
+        <Notice icon={FileWarning} title={say('state.unreadable')}>
+          {damaged && say('state.unreadableNote')}
+        </Notice>
+      )}
     </div>
   );
 }

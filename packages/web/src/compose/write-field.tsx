@@ -44,7 +44,7 @@ export function WriteField({ box, text, onText, onSubmit, onKey, disabled = fals
         placeholder={say('compose.placeholder')}
         aria-controls={suggestionsId}
         data-compose=""
-        className="field max-h-40 resize-none rounded-2xl px-4"
+        className="field max-h-40 resize-none rounded-2xl px-4 focus-visible:outline-none"
         value={text}
         onChange={(event) => onText(event.target.value, event.target.selectionStart)}
         onKeyDown={onKeyDown}

@@ -1,13 +1,15 @@
 import type { Conversation } from '@qim/client';
 import { useQim } from '@qim/client/react';
 import { type ReactElement, useState } from 'react';
+import { Avatar } from '../shared/avatar.js';
 import { Dialog } from '../shared/dialog.js';
 import { namesFrom } from '../shared/people.js';
 import { Problem } from '../shared/problem.js';
 import { SwitchRow } from '../shared/switch-row.js';
 import { TextField } from '../shared/text-field.js';
+import { titleOf } from '../shared/texts.js';
 import { type Changes, useChanges } from '../shared/use-changes.js';
-import { useSay } from '../shared/use-speech.js';
+import { useSay, useSpeech } from '../shared/use-speech.js';
 import { submitting } from '../shared/writing.js';
 import { LeaveGroup } from './leave-group.js';
 import { MemberList } from './member-list.js';
@@ -26,7 +28,7 @@ export function GroupDialog({ conversation, onClose, onDirect }: GroupDialogProp
   const isAdmin = role === 'admin' || role === 'owner';
   return (
     <Dialog title={say('group.info')} onClose={onClose}>
-      <TitleForm conversation={conversation} changes={changes} mayChange={isAdmin} />
+      {isAdmin ? <TitleForm conversation={conversation} changes={changes} /> : <Heading conversation={conversation} />}
       <Settings conversation={conversation} changes={changes} mayChange={isAdmin} />
       <MemberList conversation={conversation} changes={changes} onDirect={onDirect} onClose={onClose} />
       {isAdmin && <AddForm conversationId={conversationId} changes={changes} />}
@@ -42,7 +44,18 @@ interface PartProps {
   readonly mayChange: boolean;
 }
 
-function TitleForm({ conversation, changes, mayChange }: PartProps): ReactElement {
+function Heading({ conversation }: Pick<PartProps, 'conversation'>): ReactElement {
+  const speech = useSpeech();
+  const title = titleOf(conversation, speech);
+  return (
+    <div className="flex items-center gap-3">
+      <Avatar id={conversation.conversationId} name={title} kind="group" />
+      <p className="min-w-0 font-semibold break-words">{title}</p>
+    </div>
+  );
+}
+
+function TitleForm({ conversation, changes }: Omit<PartProps, 'mayChange'>): ReactElement {
   const say = useSay();
   const client = useQim();
   const [title, setTitle] = useState(conversation.title);
@@ -50,12 +63,10 @@ function TitleForm({ conversation, changes, mayChange }: PartProps): ReactElemen
   const save = (): void => void changes.run(() => client.updateConversation(conversation.conversationId, { title: wanted }));
   return (
     <form onSubmit={submitting(save)} className="flex items-end gap-2">
-      <TextField label={say('group.title')} value={title} onValue={setTitle} disabled={!mayChange} />
-      {mayChange && (
-        <button type="submit" className="button button-quiet" disabled={changes.busy || wanted === '' || wanted === conversation.title}>
-          {say('act.save')}
-        </button>
-      )}
+      <TextField label={say('group.title')} value={title} onValue={setTitle} />
+      <button type="submit" className="button button-quiet" disabled={changes.busy || wanted === '' || wanted === conversation.title}>
+        {say('act.save')}
+      </button>
     </form>
   );
 }
@@ -68,8 +79,8 @@ function Settings({ conversation, changes, mayChange }: PartProps): ReactElement
   const set = (change: Parameters<typeof client.updateConversation>[1]): void =>
     void changes.run(() => client.updateConversation(conversationId, change));
   return (
-    <fieldset className="mt-4">
-      <legend className="text-sm font-semibold">{say('group.settings')}</legend>
+    <fieldset className="mt-5">
+      <legend className="mb-1 text-sm font-semibold">{say('group.settings')}</legend>
       <SwitchRow
         label={say('group.onlyAdmins')}
         checked={settings.onlyAdminsPost}

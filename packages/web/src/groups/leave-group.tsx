@@ -19,13 +19,13 @@ export function LeaveGroup({ conversationId, changes, onLeft }: LeaveGroupProps)
   }
   if (!isAsking) {
     return (
-      <button type="button" className="button button-quiet mt-2 w-full text-danger" onClick={() => setIsAsking(true)}>
+      <button type="button" className="button button-quiet mt-5 w-full text-danger" onClick={() => setIsAsking(true)}>
         {say('group.leave')}
       </button>
     );
   }
   return (
-    <div className="mt-2 flex items-center gap-2">
+    <div className="mt-5 flex items-center gap-2">
       <span className="flex-1 text-sm text-muted">{say('group.leaveText')}</span>
       <button type="button" className="button button-quiet" onClick={() => setIsAsking(false)}>
         {say('act.cancel')}

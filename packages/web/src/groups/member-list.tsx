@@ -20,7 +20,7 @@ export function MemberList({ conversation, changes, onDirect, onClose }: MemberL
   const { members, status, error, hasMore, loadMore } = useMembers(conversation.conversationId);
   const presence = usePresence();
   return (
-    <section className="mt-4">
+    <section className="mt-5">
       <h3 className="mb-1 text-sm font-semibold">{say('group.membersTitle')}</h3>
       {status === 'loading' && <p className="text-muted">{say('act.loading')}</p>}
       {status === 'error' && <p className="text-danger">{errorText(error)}</p>}
@@ -120,7 +120,7 @@ function RoleOf({ member, name, mayChange, changes, conversationId }: RoleOfProp
   return (
     <select
       aria-label={say('group.roleOf', { who: name })}
-      className="rounded-md border border-line bg-pane px-1 py-0.5 text-xs"
+      className="h-8 rounded-lg border border-line bg-pane px-1.5 text-sm"
       value={role}
       disabled={changes.busy}
       onChange={(event) => give(event.target.value)}

@@ -42,7 +42,7 @@ function DirectForm({ onStart }: { readonly onStart: (toUserId: string) => void 
     <form onSubmit={submitting(() => onStart(name.trim()))} aria-label={say('new.direct')}>
       <h3 className="mb-2 text-sm font-semibold">{say('new.direct')}</h3>
       <div className="flex items-end gap-2">
-        <TextField label={say('new.person')} value={name} onValue={setName} placeholder={say('new.personExample')} names />
+        <TextField label={say('new.person')} value={name} onValue={setName} placeholder={say('new.personExample')} names first />
         <button type="submit" className="button button-main" disabled={name.trim() === ''}>
           {say('new.write')}
         </button>

@@ -20,8 +20,8 @@ export function SampleOffer(): ReactElement {
     }
   }
   return (
-    <div className="mx-4 rounded-xl border border-line bg-raised p-4 text-center">
-      <button type="button" className="button button-main" disabled={busy} onClick={() => trying(make)}>
+    <div className="mx-4 rounded-xl border border-line bg-raised p-3 text-center">
+      <button type="button" className="button button-main w-full px-2 whitespace-normal" disabled={busy} onClick={() => trying(make)}>
         <Sparkles aria-hidden="true" className="size-4" />
         {say(busy ? 'list.samplesBusy' : 'list.samples')}
       </button>

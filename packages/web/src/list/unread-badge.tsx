@@ -53,9 +53,9 @@ function DamagedMark({ text }: { readonly text: string }): ReactElement {
       aria-label={text}
       title={text}
       data-testid="damaged"
-      className="flex size-6 shrink-0 items-center justify-center rounded-full bg-warn-soft text-warn"
+      className="flex size-5 shrink-0 items-center justify-center rounded-full bg-warn-soft text-warn"
     >
-      <TriangleAlert aria-hidden="true" className="size-4" />
+      <TriangleAlert aria-hidden="true" className="size-3.5" />
     </span>
   );
 }

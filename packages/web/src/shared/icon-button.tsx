@@ -9,7 +9,8 @@ interface IconButtonProps extends Omit<ComponentProps<'button'>, 'children'> {
 }
 
 export function IconButton({ icon: Icon, label, small = false, className = '', ...rest }: IconButtonProps): ReactElement {
-  const size = small ? 'size-7 rounded-md' : 'size-9 rounded-lg';
+  // A finger is wider than a pointer.
+  const size = small ? 'size-7 rounded-md [@media(hover:none)]:size-9' : 'size-9 rounded-lg [@media(hover:none)]:size-10';
   return (
     <button
       type="button"

@@ -1,9 +1,9 @@
 import type { ReactElement } from 'react';
 
-/** Why something failed; its place stays while it is empty, so that nothing moves. */
+/** Why something failed; no place is held for it. */
 export function Problem({ text }: { readonly text: string }): ReactElement {
   return (
-    <p role="alert" className="mt-2 min-h-5 text-sm text-danger">
+    <p role="alert" className={`text-sm text-danger ${text === '' ? '' : 'mt-2'}`}>
       {text}
     </p>
   );

@@ -93,7 +93,7 @@ export function contentText(content: MessageContent, say: Say): string {
 
 /** One line that stands for a message, as in a quotation. */
 export function messageText(message: Message, speech: Speech): string {
-  if (message.status === 'recalled') return speech.say('message.recalled', { who: whoText(message.senderUserId, speech) });
+  if (message.status === 'recalled') return speech.say('message.recalled');
   if (message.status === 'deleted') return speech.say('message.deleted');
   const { content } = message;
   return content.kind === 'control' ? controlText(content.control, message.senderUserId, speech) : contentText(content, speech.say);
@@ -108,7 +108,7 @@ export function previewText(conversation: Conversation, speech: Speech): { reado
   if (previewDamaged !== undefined) return { text: say('list.previewDamaged'), emphasised };
   if (preview === undefined) return { text: say('list.noMessages'), emphasised };
   const who = whoText(preview.senderUserId, speech);
-  if (preview.status === 'recalled') return { text: say('message.recalledShort', { who }), emphasised };
+  if (preview.status === 'recalled') return { text: say('message.recalledShort'), emphasised };
   if (preview.status === 'deleted') return { text: say('message.deletedShort'), emphasised };
   const text = snippetText(preview, say);
   const isOfPeer = conversation.kind === 'direct' && preview.senderUserId !== userId;
