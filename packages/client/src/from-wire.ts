@@ -53,6 +53,7 @@ export function messageFrom(message: wire.Message | undefined): own.Message {
     mentionUserIds: message.mentionUserIds,
     mentionAll: message.mentionAll,
     replyTo: replyTo && { conversationSeq: integer(replyTo.conversationSeq), messageId: replyTo.messageId },
+    replyPreview: message.replyPreview && previewFrom(message.replyPreview),
     content: contentFrom(message.body),
     reactions: message.reactions.map(({ emoji, userIds }) => ({ emoji, userIds })),
     reactionsRevision: message.reactionsRevision,

@@ -6,6 +6,7 @@
 import { CATCH_UP_PAGES_MAX, CLIENT_WINDOW_MESSAGES_MAX, HISTORY_PAGE_SIZE_DEFAULT, HISTORY_PAGE_SIZE_MAX } from '@qim/proto';
 import type { SessionApi } from './api/session-api.js';
 import { asClientError, cannotCatchUp, clientError, isNotMember, isWithoutLink, type QimClientError } from './errors.js';
+import { badAnswer, isHeld, lastSeq, readAround } from './history-pages.js';
 import { Cell, type Observable } from './observable.js';
 import { Timeline } from './timeline.js';
 import type { Conversation, HistoryPage, Message } from './types.js';
@@ -21,6 +22,8 @@ export interface MessagesState {
   readonly messages: readonly Message[];
   /** There are more before the first. */
   readonly hasOlder: boolean;
+  /** There are more after the last: what is shown is a part of the past, after `jumpTo`. What comes meanwhile is not shown. */
+  readonly hasNewer: boolean;
   /** What is shown was kept from an earlier time; the server has not been asked yet. */
   readonly stale: boolean;
 }
@@ -40,7 +43,7 @@ export interface HeldMessages {
  */
 type Wanted = 'nothing' | 'forward' | 'resync';
 
-const EMPTY: MessagesState = { status: 'loading', error: undefined, messages: [], hasOlder: false, stale: false };
+const EMPTY: MessagesState = { status: 'loading', error: undefined, messages: [], hasOlder: false, hasNewer: false, stale: false };
 
 export interface MessageWindowOptions {
   readonly conversationId: string;
@@ -60,6 +63,7 @@ export class MessageWindow {
   /** The newest that was told of while reading; 0: none. What is being read may bring it. */
   #headNoted = 0;
   #olderRequest: Promise<void> | undefined;
+  #newerRequest: Promise<void> | undefined;
   #closed = false;
   #stale = false;
 
@@ -90,8 +94,8 @@ export class MessageWindow {
 
   /** What to keep; undefined: nothing that is known to be so. `max` of the newest. */
   held(max: number): HeldMessages | undefined {
-    const { messages, epoch, hasOlder } = this.#timeline;
-    if (messages.length === 0 || this.#stale) return undefined;
+    const { messages, epoch, hasOlder, hasNewer } = this.#timeline;
+    if (messages.length === 0 || this.#stale || hasNewer) return undefined;
     const kept = messages.slice(-max);
     return { epoch, cursor: this.#cursor, messages: kept, hasOlder: hasOlder || kept.length < messages.length };
   }
@@ -119,6 +123,7 @@ export class MessageWindow {
     if (this.#state.snapshot().status === 'removed') this.#startAnew();
     if (conversation.damaged !== undefined || !this.#timeline.begun) return;
     if (conversation.epoch !== this.#timeline.epoch) this.#want('resync');
+    else if (this.#timeline.hasNewer) return;
     else if (this.#running) this.#headNoted = Math.max(this.#headNoted, conversation.latestConversationSeq);
     else if (conversation.latestConversationSeq > this.#timeline.coveredTo) this.#want('forward');
   }
@@ -156,6 +161,68 @@ export class MessageWindow {
     if (timeline !== this.#timeline) return;
     if (timeline.applyOlder(page)) this.#show();
     else this.#startAnew();
+  }
+
+  /**
+   * Shows what is around this sequence, and nothing else unless that adjoins what is held; at once when it is held. Cost: 2 pages.
+   * @throws QimClientError
+   */
+  async jumpTo(seq: number): Promise<void> {
+    const timeline = this.#timeline;
+    if (!timeline.begun || isHeld(timeline, seq)) return;
+    const { conversationId, api } = this.#options;
+    const { page, hasNewer } = await readAround(api, conversationId, seq);
+    if (timeline !== this.#timeline || this.#closed) return;
+    const first = timeline.messages[0]?.conversationSeq ?? 0;
+    const last = page.messages.at(-1)?.conversationSeq ?? 0;
+    // It reaches what is held, which goes on to the newest.
+    if (!timeline.hasNewer && (last + 1 >= first || !hasNewer)) {
+      if (timeline.applyOlder(page)) this.#show();
+      else this.#startAnew();
+    } else this.#goOnFrom(page, hasNewer);
+  }
+
+  /** One page of what follows, while there is a part of the past to show; at once otherwise. @throws QimClientError */
+  loadNewer(): Promise<void> {
+    this.#newerRequest ??= this.#readNewer().finally(() => {
+      this.#newerRequest = undefined;
+    });
+    return this.#newerRequest;
+  }
+
+  async #readNewer(): Promise<void> {
+    const timeline = this.#timeline;
+    if (!timeline.hasNewer) return;
+    const { conversationId, api } = this.#options;
+    const { coveredTo, arrivals } = timeline;
+    const page = await api.readHistory({ conversationId, afterSeq: coveredTo, limit: HISTORY_PAGE_SIZE_DEFAULT });
+    if (timeline !== this.#timeline || this.#closed) return;
+    if (!timeline.applyForward(page, { after: coveredTo, coveredThen: coveredTo, arrivalsThen: arrivals })) {
+      this.#startAnew();
+      return;
+    }
+    this.#show();
+    // What was pushed meanwhile was not of this part.
+    if (!timeline.hasNewer) this.#want('forward');
+  }
+
+  /** From a part of the past back to the newest page; at once when that is what is shown. @throws QimClientError */
+  async toLatest(): Promise<void> {
+    const timeline = this.#timeline;
+    if (!timeline.hasNewer) return;
+    const { conversationId, api } = this.#options;
+    const page = await api.readHistory({ conversationId, limit: HISTORY_PAGE_SIZE_DEFAULT });
+    if (timeline !== this.#timeline || this.#closed) return;
+    this.#goOnFrom(page, false);
+    this.#want('forward');
+  }
+
+  #goOnFrom(page: HistoryPage, hasNewer: boolean): void {
+    this.#timeline = new Timeline();
+    this.#timeline.begin(page, hasNewer);
+    this.#cursor = undefined;
+    this.#stale = false;
+    this.#show();
   }
 
   /** What is held is not what the server shows any more. */
@@ -211,7 +278,7 @@ export class MessageWindow {
     }
     if (wanted === 'resync') this.#stale = false;
     this.#show();
-    const more = timeline.hasWaiting || this.#headNoted > timeline.coveredTo;
+    const more = !timeline.hasNewer && (timeline.hasWaiting || this.#headNoted > timeline.coveredTo);
     this.#headNoted = 0;
     if (more && this.#wanted === 'nothing') this.#wanted = 'forward';
   }
@@ -228,6 +295,7 @@ export class MessageWindow {
   /** What was amended of what is held, and what follows it. False: begin anew. */
   async #resync(timeline: Timeline): Promise<boolean> {
     const cursor = this.#cursor;
+    if (timeline.hasNewer) return this.#recheckPart(timeline);
     try {
       if (cursor !== undefined) return (await this.#catchUp(timeline, cursor)) && (await this.#firstStands(timeline));
     } catch (error) {
@@ -279,8 +347,16 @@ export class MessageWindow {
     return stands;
   }
 
+  /** A part of the past is read again as a whole. */
+  #recheckPart(timeline: Timeline): Promise<boolean> {
+    const { coveredTo } = timeline;
+    const first = timeline.messages[0]?.conversationSeq ?? 1;
+    return this.#readForward(timeline, first - 1, (after) => after >= coveredTo);
+  }
+
   /** False as well when there is more than is worth reading: begin at the newest. */
-  #forward(timeline: Timeline): Promise<boolean> {
+  async #forward(timeline: Timeline): Promise<boolean> {
+    if (timeline.hasNewer) return true;
     return this.#readForward(timeline, timeline.coveredTo, () => false);
   }
 
@@ -303,7 +379,8 @@ export class MessageWindow {
   #show(): void {
     const timeline = this.#timeline;
     if (this.#closed || !timeline.begun) return;
-    this.#state.set({ status: 'ready', error: undefined, messages: timeline.messages, hasOlder: timeline.hasOlder, stale: this.#stale });
+    const { messages, hasOlder, hasNewer } = timeline;
+    this.#state.set({ status: 'ready', error: undefined, messages, hasOlder, hasNewer, stale: this.#stale });
   }
 
   #failed(error: unknown): void {
@@ -316,15 +393,4 @@ export class MessageWindow {
     if (isWithoutLink(known)) return;
     this.#state.set({ ...this.#state.snapshot(), status: 'error', error: known });
   }
-}
-
-/** @throws QimClientError BAD_ANSWER for a page that says there is more and moves nowhere: asking again would never end. */
-function lastSeq(page: HistoryPage, after: number): number {
-  const last = page.messages.at(-1)?.conversationSeq ?? after;
-  if (page.hasMore && last <= after) throw badAnswer();
-  return last;
-}
-
-function badAnswer(): QimClientError {
-  return clientError('BAD_ANSWER', 'a page of history that does not go forward');
 }

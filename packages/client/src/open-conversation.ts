@@ -5,7 +5,7 @@ import type { Observable } from './observable.js';
 import type { Outbox, OutgoingMessage } from './outbox.js';
 
 export interface ConversationSnapshot extends MessagesState {
-  /** The caller's own that are being sent or have failed, oldest first; never one that `messages` shows. */
+  /** The caller's own that are being sent or have failed, oldest first; never one that `messages` shows, and none while `hasNewer`. */
   readonly outgoing: readonly OutgoingMessage[];
 }
 
@@ -22,6 +22,15 @@ export interface OpenConversation extends Observable<ConversationSnapshot> {
   readonly readMarks: Observable<ReadonlyMap<string, number>>;
   /** One page of what precedes the first message; at once when there is none. @throws QimClientError */
   readonly loadOlder: () => Promise<void>;
+  /**
+   * Shows what is around this sequence in place of the newest messages (`hasNewer`), unless it is shown already or adjoins what
+   * is; then what is shown grows by it. @throws QimClientError
+   */
+  readonly jumpTo: (conversationSeq: number) => Promise<void>;
+  /** One page of what follows the last message, while `hasNewer`; at once otherwise. @throws QimClientError */
+  readonly loadNewer: () => Promise<void>;
+  /** From a part of the past back to the newest messages; at once when they are shown. @throws QimClientError */
+  readonly toLatest: () => Promise<void>;
   /** The message with this sequence was on screen. Marks of one moment become one call. */
   readonly markRead: (conversationSeq: number) => void;
   /** Tell it of each keystroke, and `false` when what was written is gone; it tells the others now and then. */
@@ -58,12 +67,12 @@ export function conversationView(window: MessageWindow, outbox: Outbox, conversa
 
 /** The array of before, when it would be the same. */
 function unseen(
-  { messages }: MessagesState,
+  { messages, hasNewer }: MessagesState,
   outgoing: readonly OutgoingMessage[],
   conversationId: string,
   before: readonly OutgoingMessage[] | undefined,
 ): readonly OutgoingMessage[] {
-  const mine = outgoing.filter(({ target }) => 'conversationId' in target && target.conversationId === conversationId);
+  const mine = hasNewer ? [] : outgoing.filter(({ target }) => 'conversationId' in target && target.conversationId === conversationId);
   const shown = mine.length === 0 ? undefined : new Set(messages.map((message) => message.clientMessageId));
   const left = mine.filter((message) => shown?.has(message.clientMessageId) !== true);
   return before !== undefined && before.length === left.length && before.every((message, i) => message === left[i]) ? before : left;

@@ -4,8 +4,11 @@
  * Invariant: `messages` is ascending, and holds everything that history shows from its first message to `coveredTo`. A push
  * past `coveredTo` + 1 waits, unseen, until history has said what lies between: sequences have legal holes, so only history
  * can tell a hole from a loss. Applying the same page or push twice changes nothing.
+ *
+ * While `hasNewer` it is a part of the past that was jumped to: what is pushed past it is not of it, and history alone leads on.
  */
 import { CLIENT_PUSHES_WAITING_MAX, CLIENT_WINDOW_MESSAGES_MAX } from '@qim/proto';
+import { newer, withoutQuote } from './newer.js';
 import type { HistoryPage, Message } from './types.js';
 
 /**
@@ -28,6 +31,7 @@ export class Timeline {
   #coveredTo = 0;
   #epoch = 0;
   #hasOlder = false;
+  #hasNewer = false;
 
   get messages(): readonly Message[] {
     return this.#messages;
@@ -47,6 +51,10 @@ export class Timeline {
   get hasOlder(): boolean {
     return this.#hasOlder;
   }
+  /** History has more after the last message held: this is not its end. */
+  get hasNewer(): boolean {
+    return this.#hasNewer;
+  }
   get hasWaiting(): boolean {
     return this.#waiting.size > 0;
   }
@@ -55,9 +63,10 @@ export class Timeline {
     return this.#arrivals;
   }
 
-  /** The newest page, which makes the beginning. */
-  begin(page: HistoryPage): void {
+  /** A page that makes the beginning: the newest, or with `hasNewer` one of the past. */
+  begin(page: HistoryPage, hasNewer = false): void {
     this.#begun = true;
+    this.#hasNewer = hasNewer;
     this.#messages = page.messages;
     this.#coveredTo = page.messages.at(-1)?.conversationSeq ?? 0;
     this.#epoch = page.epoch;
@@ -105,6 +114,7 @@ export class Timeline {
     }
     this.#messages = [...kept, ...bySeq.values()].sort((a, b) => a.conversationSeq - b.conversationSeq);
     this.#coveredTo = Math.max(this.#coveredTo, last);
+    if (!page.hasMore) this.#hasNewer = false;
     if (!this.#mergeCoveredWaiting()) return false;
     if (!page.hasMore) this.#denyWaiting(asked.arrivalsThen);
     this.#absorb();
@@ -124,6 +134,7 @@ export class Timeline {
       if (message.epoch < this.#epoch) return 'ignored';
       if (message.epoch > this.#epoch) return 'conflict';
       if (seq <= this.#coveredTo) return this.#amend(message);
+      if (this.#hasNewer) return 'ignored';
     }
     const before = this.#waiting.get(seq)?.message;
     const isNext = this.#begun && seq === this.#coveredTo + 1;
@@ -136,14 +147,23 @@ export class Timeline {
   }
 
   #amend(message: Message): PushOutcome {
+    const unquoted = withoutQuote(this.#messages, message);
+    const outcome = this.#replace(message);
+    if (unquoted === undefined || outcome === 'conflict') return outcome;
+    this.#messages = outcome === 'merged' ? (withoutQuote(this.#messages, message) ?? this.#messages) : unquoted;
+    return 'merged';
+  }
+
+  #replace(message: Message): PushOutcome {
     const at = indexOfSeq(this.#messages, message.conversationSeq);
     const held = this.#messages[at];
     // Older than what is loaded; or in the middle of it, where history showed nothing: sequences are never given late.
     if (held === undefined)
       return message.conversationSeq < (this.#messages[0]?.conversationSeq ?? Number.POSITIVE_INFINITY) ? 'ignored' : 'conflict';
     if (held.messageId !== message.messageId) return 'conflict';
-    if (newer(held, message) === held) return 'ignored';
-    this.#messages = this.#messages.with(at, message);
+    const kept = newer(held, message);
+    if (kept === held) return 'ignored';
+    this.#messages = this.#messages.with(at, kept);
     return 'merged';
   }
 
@@ -177,12 +197,6 @@ export class Timeline {
   #denyWaiting(arrivalsThen: number): void {
     for (const [seq, { arrival }] of [...this.#waiting]) if (arrival <= arrivalsThen) this.#waiting.delete(seq);
   }
-}
-
-/** The same message twice: the one that was amended more often, and of one revision, reacted to more often. */
-function newer(held: Message, other: Message): Message {
-  if (other.revision !== held.revision) return other.revision > held.revision ? other : held;
-  return other.reactionsRevision > held.reactionsRevision ? other : held;
 }
 
 /** -1: not held. Binary search: a window holds thousands. */

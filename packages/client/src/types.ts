@@ -73,6 +73,11 @@ export interface Message {
   readonly mentionUserIds: readonly string[];
   readonly mentionAll: boolean;
   readonly replyTo: ReplyTo | undefined;
+  /**
+   * Of what `replyTo` names: as it was when history was read, and without its text once it was heard that it was recalled or
+   * deleted. Undefined as well: it is gone, the caller may not see it, or the message has not come from history yet.
+   */
+  readonly replyPreview: Preview | undefined;
   readonly content: MessageContent;
   /** The first one first; none once the content was erased. */
   readonly reactions: readonly Reaction[];
@@ -80,7 +85,7 @@ export interface Message {
   readonly reactionsRevision: number;
 }
 
-/** The newest message that is not Control. */
+/** What a line of text shows of a message; in a list the newest one that is not Control. */
 export interface Preview {
   readonly messageId: string;
   readonly conversationSeq: number;

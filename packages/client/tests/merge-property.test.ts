@@ -14,13 +14,17 @@ import { message, pageOf } from './support/messages.js';
 const SEED = 20_261_201;
 /** Small, so that a catch-up has pages. */
 const PAGE = 4;
+/** Messages that there are to begin with, where one looks back: several pages of history. */
+const PAST = 160;
 
 type Deed =
   | { readonly act: 'commit'; readonly holes: number; readonly fate: Fate }
   | { readonly act: 'amend' | 'react'; readonly back: number; readonly fate: Fate }
   | { readonly act: 'lose'; readonly count: number }
   | { readonly act: 'clear' | 'answer' | 'late'; readonly count: number }
-  | { readonly act: 'resync' | 'remove' | 'rejoin' };
+  | { readonly act: 'resync' | 'remove' | 'rejoin' }
+  | { readonly act: 'jump'; readonly to: number }
+  | { readonly act: 'older' | 'newer' | 'latest' };
 type Fate = 'once' | 'twice' | 'late' | 'lost';
 
 /** A conversation as the server has it. */
@@ -142,8 +146,17 @@ class World {
       case 'resync':
         window.resync();
         break;
+      default:
+        this.#look(deed);
     }
     await settled();
+  }
+
+  /** What a reader does; that it fails for one who is no member is no matter here. */
+  #look(deed: Extract<Deed, { act: 'jump' | 'older' | 'newer' | 'latest' }>): void {
+    const { window } = this;
+    const looks = { older: () => window.loadOlder(), newer: () => window.loadNewer(), latest: () => window.toLatest() };
+    (deed.act === 'jump' ? window.jumpTo(deed.to) : looks[deed.act]()).catch(() => {});
   }
 
   async finish(): Promise<void> {
@@ -203,6 +216,12 @@ const deed: fc.Arbitrary<Deed> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ act: fc.constantFrom('resync' as const, 'remove' as const, 'rejoin' as const) }) },
 );
 
+const look: fc.Arbitrary<Deed> = fc.oneof(
+  { weight: 2, arbitrary: fc.record({ act: fc.constant('jump' as const), to: fc.integer({ min: 1, max: 2 * PAST }) }) },
+  { weight: 2, arbitrary: fc.record({ act: fc.constantFrom('older' as const, 'newer' as const) }) },
+  { weight: 1, arbitrary: fc.record({ act: fc.constant('latest' as const) }) },
+);
+
 function converges(deeds: fc.Arbitrary<Deed>, runs: number): Promise<void> {
   const property = fc.asyncProperty(fc.array(deeds, { minLength: 1, maxLength: 40, size: 'max' }), async (story) => {
     const world = new World();
@@ -218,4 +237,28 @@ function converges(deeds: fc.Arbitrary<Deed>, runs: number): Promise<void> {
 
 test('lost, doubled and late pushes, amendments and reactions, holes, clearing, removal, other epochs, sequences given again', async () => {
   await converges(deed, 250);
+});
+
+test('and wherever in the past one has looked meanwhile: what is shown is a part of history without gaps, and the way back leads to its end', async () => {
+  const property = fc.asyncProperty(
+    fc.array(fc.oneof({ weight: 2, arbitrary: deed }, { weight: 1, arbitrary: look }), { minLength: 1, maxLength: 40, size: 'max' }),
+    async (story) => {
+      const world = new World();
+      for (let n = 0; n < PAST; n += 1) world.truth.commit(n % 3 === 0 ? 1 : 0);
+      world.window.resync();
+      await world.do({ act: 'answer', count: 3 });
+      for (const one of story) await world.do(one);
+      await world.finish();
+      const part = world.window.state.snapshot();
+      expect([part.status, part.error]).toEqual(['ready', undefined]);
+      const [from, to] = [part.messages[0]?.conversationSeq ?? 0, part.messages.at(-1)?.conversationSeq ?? 0];
+      const isOfPart = ({ conversationSeq }: Message): boolean => conversationSeq >= from && (!part.hasNewer || conversationSeq <= to);
+      expect(part.messages).toEqual(world.truth.messages.filter(isOfPart));
+      await world.do({ act: 'latest' });
+      await world.finish();
+      const { messages, hasNewer } = world.window.state.snapshot();
+      expect([messages.at(-1), hasNewer]).toEqual([world.truth.messages.at(-1), false]);
+    },
+  );
+  await fc.assert(property, { seed: SEED, numRuns: 100 });
 });

@@ -85,6 +85,7 @@ const NO_MESSAGES: ConversationSnapshot = {
   error: undefined,
   messages: [],
   hasOlder: false,
+  hasNewer: false,
   stale: false,
   outgoing: [],
 };
@@ -109,6 +110,9 @@ function openWhileWatched(client: Client, conversationId: string) {
     actions: {
       conversationId,
       loadOlder: async () => open?.loadOlder(),
+      jumpTo: async (seq: number) => open?.jumpTo(seq),
+      loadNewer: async () => open?.loadNewer(),
+      toLatest: async () => open?.toLatest(),
       markRead: (seq: number) => open?.markRead(seq),
       setTyping: (on: boolean) => open?.setTyping(on),
       retry: () => open?.retry(),

@@ -19,6 +19,7 @@ export function message(conversationSeq: number, change: Partial<Message> = {}):
     mentionUserIds: [],
     mentionAll: false,
     replyTo: undefined,
+    replyPreview: undefined,
     content: { kind: 'text', text: `text ${conversationSeq}` },
     reactions: [],
     reactionsRevision: 0,
