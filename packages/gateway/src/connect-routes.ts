@@ -11,6 +11,7 @@ import {
   MessageService,
   ModerationService,
   ProfileService,
+  PushService,
   SessionService,
   SubscribeResponseSchema,
 } from '@qim/proto/schema';
@@ -33,6 +34,7 @@ const SERVICES: readonly DescService[] = [
   MessageService,
   ModerationService,
   ProfileService,
+  PushService,
   SessionService,
 ];
 

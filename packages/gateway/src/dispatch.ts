@@ -25,6 +25,7 @@ import { messageMethods } from './handlers/message-methods.js';
 import { moderationMethods } from './handlers/moderation-methods.js';
 import { type OperatorDeps, operatorMethods } from './handlers/operator-methods.js';
 import { profileMethods } from './handlers/profile-methods.js';
+import { pushMethods } from './handlers/push-methods.js';
 import { sessionMethods } from './handlers/session-methods.js';
 import { systemMethods } from './handlers/system-methods.js';
 import { userMethods } from './handlers/user-methods.js';
@@ -68,6 +69,7 @@ export function methodTable(
     ...sessionMethods(session),
     ...conversationMethods(writer, session),
     ...profileMethods(session),
+    ...pushMethods(session),
     ...eventMethods(session),
     ...moderationMethods(session, log),
     ...userMethods(writer, session),

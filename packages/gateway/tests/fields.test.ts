@@ -1,10 +1,18 @@
 import type { DescMessage } from '@bufbuild/protobuf';
 import { UNBUILT_METHODS } from '@qim/proto';
-import { AdminService, ConversationService, MessageService, ModerationService, ProfileService, SessionService } from '@qim/proto/schema';
+import {
+  AdminService,
+  ConversationService,
+  MessageService,
+  ModerationService,
+  ProfileService,
+  PushService,
+  SessionService,
+} from '@qim/proto/schema';
 import type { Store } from '@qim/store';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { methodName } from '../src/method.js';
-import { badCase, FIELD_CASES, type FieldCase } from './support/field-cases.js';
+import { BROWSER, badCase, FIELD_CASES, type FieldCase } from './support/field-cases.js';
 import { call, type Json, type JsonObject } from './support/http.js';
 import { startServer, type TestServer } from './support/server.js';
 import { JsonSocket } from './support/socket.js';
@@ -38,7 +46,8 @@ function counting<T extends object>(target: T, names: readonly (keyof T)[]): T {
 function watched(store: Store): Store {
   const messages = counting(store.messages, ['commit', 'amend', 'react']);
   const directory = counting(store.directory, ['raiseRead', 'setFlags', 'touch', 'join', 'leave', 'groupForRequest']);
-  return { ...store, messages, directory };
+  const users = counting(store.users, ['setProfile', 'addWebPush']);
+  return { ...store, messages, directory, users };
 }
 
 beforeAll(async () => {
@@ -99,8 +108,12 @@ function bodyOf(method: string, path: string): JsonObject {
       return { userId: 'somebody else' };
     case 'ModerationService/ReportMessage':
       return textRef;
+    case 'PushService/RegisterWebPush':
+      return BROWSER;
     case 'ProfileService/SetProfile':
     case 'ProfileService/GetProfiles':
+    case 'PushService/GetWebPushKey':
+    case 'PushService/UnregisterWebPush':
     case 'ModerationService/BlockUser':
     case 'ModerationService/UnblockUser':
     case 'ModerationService/ListBlocked':
@@ -158,7 +171,15 @@ it('refuses a send that names neither conversation nor user', async () => {
 
 it('has a case for every field of every method that is built', () => {
   const missing: string[] = [];
-  for (const service of [MessageService, SessionService, ConversationService, ProfileService, ModerationService, AdminService]) {
+  for (const service of [
+    MessageService,
+    SessionService,
+    ConversationService,
+    ProfileService,
+    PushService,
+    ModerationService,
+    AdminService,
+  ]) {
     for (const method of service.methods) {
       const name = methodName(method);
       if (UNBUILT_METHODS.has(name)) continue;

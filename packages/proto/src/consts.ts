@@ -5,10 +5,10 @@
 
 export * from './consts-doors.js';
 export * from './consts-hooks.js';
+export * from './consts-notifications.js';
 export * from './consts-operator.js';
 export * from './consts-page.js';
 export * from './consts-people.js';
-export * from './consts-web-push.js';
 
 /** Ids are small enough for keys (percent-encoded: 192 characters) and for one length byte in the stored form. */
 export const USER_ID_BYTES_MAX = 64;

@@ -7,5 +7,6 @@ export * from './gen/qim/v1/frames_pb.js';
 export * from './gen/qim/v1/message_service_pb.js';
 export * from './gen/qim/v1/moderation_service_pb.js';
 export * from './gen/qim/v1/profile_service_pb.js';
+export * from './gen/qim/v1/push_service_pb.js';
 export * from './gen/qim/v1/session_service_pb.js';
 export * from './gen/qim/v1/types_pb.js';

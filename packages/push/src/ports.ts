@@ -61,7 +61,7 @@ export interface PushObserver extends HookObserver {
 export interface PushDeps {
   readonly messages: Pick<MessageStore, 'readMessages' | 'readMembers' | 'readConversation'>;
   readonly directory: Pick<Directory, 'touch' | 'join' | 'leave' | 'clearedSeqs' | 'page' | 'view'>;
-  readonly users: Pick<Users, 'blocked' | 'isSuspended'>;
+  readonly users: Pick<Users, 'blocked' | 'isSuspended' | 'webPush' | 'removeWebPush'>;
   readonly outbox: Pick<
     Outbox,
     'partitionCount' | 'announceOwner' | 'withdrawOwner' | 'acquire' | 'renew' | 'release' | 'read' | 'acknowledge' | 'setAside'

@@ -110,6 +110,9 @@ function contradictions(config: Partial<Config>): string[] {
   if ((config.webhookUrl ?? config.beforeSendUrl) !== undefined && config.webhookSecretFile === undefined) {
     problems.push('--webhook-url and --before-send-url need --webhook-secret-file: a receiver must be able to tell who calls');
   }
+  if ((config.vapidKeyFile === undefined) !== (config.vapidSubject === undefined)) {
+    problems.push('--vapid-key-file and --vapid-subject go together');
+  }
   if (store === 'embedded' && config.storePasswordFile !== undefined) {
     problems.push('--store-password-file goes with a Redis: the embedded store has no password');
   }

@@ -3,7 +3,7 @@
  * (methods of the schema, error codes, close codes, damage reasons), so that no caller can make new series.
  */
 import type { CorruptReason, ErrorCode, MethodName } from '@qim/proto';
-import type { HookAnswer, HookKind } from '@qim/push';
+import type { HookAnswer, HookKind, WebPushOutcome } from '@qim/push';
 import type { Outbox, OutboxKind, Store } from '@qim/store';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { RetentionObserver } from './retention/sweep.js';
@@ -30,6 +30,7 @@ export interface Metrics extends RetentionObserver {
   announcementLost(): void;
   hookTold(kind: HookKind, outcome: HookAnswer['outcome']): void;
   hookDead(): void;
+  webPushSent(outcome: WebPushOutcome | 'givenUp'): void;
   beforeSendAsked(outcome: 'allowed' | 'denied' | 'failed'): void;
   /**
    * The exposition; outbox and webhook's queue are asked now. One that does not answer leaves its gauges out. `hooks` undefined: there
@@ -180,10 +181,12 @@ function retentionCounters(counter: (name: string, help: string) => Counter): Re
 function webhookCounters(counter: (name: string, help: string, labels: string[]) => Counter) {
   const told = counter('qim_webhook_calls_total', 'Calls to the webhook, by event and what became of them', ['event', 'outcome']);
   const dead = counter('qim_webhook_dead_letters_total', 'Events that the webhook did not take and was given up on', []);
+  const pushed = counter('qim_web_push_total', 'Notifications to browsers, by what became of a try; givenUp: of a message', ['outcome']);
   const asked = counter('qim_before_send_total', 'Messages that the before-send webhook was asked about, by its answer', ['outcome']);
   return {
     hookTold: (event: HookKind, outcome: HookAnswer['outcome']) => told.inc({ event, outcome }),
     hookDead: () => dead.inc(),
+    webPushSent: (outcome: WebPushOutcome | 'givenUp') => pushed.inc({ outcome }),
     beforeSendAsked: (outcome: 'allowed' | 'denied' | 'failed') => asked.inc({ outcome }),
   };
 }

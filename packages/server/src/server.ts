@@ -18,6 +18,7 @@ import { RetentionSweep } from './retention/sweep.js';
 import { ensureDevSecret, readSecrets, type Secrets } from './secrets.js';
 import type { Config } from './settings.js';
 import { readTls } from './tls.js';
+import { webPushOf } from './web-push/web-push.js';
 import { wire } from './wire.js';
 
 export interface RunningServer {
@@ -45,9 +46,11 @@ async function start(config: Config, io: ServerIo, log: Log, lifecycle: Lifecycl
   const tls = await readTls(config);
   const policies = await readRetention(config);
   const webhookSecrets = config.webhookSecretFile === undefined ? undefined : await readSecrets(config.webhookSecretFile);
+  const webPush = await webPushOf({ ...config, log });
   const metrics = createMetrics();
   const store = await openDurably(config, io, metrics, lifecycle);
-  const { push, gateway } = wire({ config, io, log, metrics, store, secrets, webhookSecrets, tls, stopping: () => lifecycle.stopping });
+  const stopping = () => lifecycle.stopping;
+  const { push, gateway } = wire({ config, io, log, metrics, store, secrets, webhookSecrets, webPush, tls, stopping });
 
   if (config.roles.includes('push')) {
     lifecycle.started('push', RELEASE_DEADLINE_MS, () => push.stop());

@@ -79,6 +79,10 @@ function parseWebhookUrl(given: string): URL | undefined {
   return url === undefined || url.username !== '' || url.password !== '' ? undefined : url;
 }
 
+function parseVapidSubject(given: string): string | undefined {
+  return /^(mailto:[^\s@]+@[^\s@]+|https:\/\/\S+)$/.test(given) && URL.canParse(given) ? given : undefined;
+}
+
 const WEBHOOK_URL = { value: 'URL', allowed: 'an http or https URL without a user in it', parse: parseWebhookUrl, secret: true } as const;
 
 function parseOrigins(given: string): readonly string[] | undefined {
@@ -284,6 +288,23 @@ export const SETTINGS = {
     ...text('FILE', 'the path of a file'),
     fallback: undefined,
     doc: 'File with the secret that signs webhooks, at least 32 bytes; a second line may hold another one, and calls are then signed by both.',
+  }),
+  vapidKeyFile: unset({
+    ...text('FILE', 'the path of a file'),
+    fallback: undefined,
+    doc: 'PEM file of a private key of P-256: sends Web Push to browsers of users who are away (docs/webhooks.md). Processes with the roles gateway and push get the same one, and keep it: browsers subscribe to it.',
+  }),
+  vapidSubject: unset({
+    value: 'URL',
+    allowed: 'a mailto: or https: URL',
+    parse: parseVapidSubject,
+    fallback: undefined,
+    doc: 'With --vapid-key-file: whom a push service may write to when something is wrong with what it is sent.',
+  }),
+  webPushContent: set({
+    ...toggle,
+    fallback: 'false',
+    doc: 'Notifications name the sender and have the beginning of the text, encrypted for the browser. Otherwise they say which conversation it is, and the badge.',
   }),
   pushLease: set({
     ...duration(OUTBOX_LEASE_MS_MIN, OUTBOX_LEASE_MS),

@@ -15,6 +15,7 @@ import type { Secrets } from './secrets.js';
 import { sendLimitsOf } from './send-rates.js';
 import type { Config } from './settings.js';
 import type { TlsFiles } from './tls.js';
+import type { WebPush } from './web-push/web-push.js';
 import { beforeSendOf, hooksOf } from './webhooks/webhooks.js';
 
 export interface Parts {
@@ -27,6 +28,8 @@ export interface Parts {
   readonly secrets: Secrets | undefined;
   /** Undefined: there are no webhooks. */
   readonly webhookSecrets: Secrets | undefined;
+  /** Undefined: no Web Push is sent. */
+  readonly webPush: WebPush | undefined;
   /** Undefined: HTTP. */
   readonly tls: TlsFiles | undefined;
   /** True from the moment a stop begins. */
@@ -44,18 +47,19 @@ export function wire(parts: Parts): { readonly push: Push; readonly gateway: Gat
     announceSuspended: (...of) => push.announceSuspended(...of),
     now: parts.io.now,
     newId: uuidv7,
+    webPush: parts.webPush,
   });
   return { push, gateway: wireGateway(parts, writer, session, push) };
 }
 
-function wirePush({ config, io, log, metrics, store, webhookSecrets: secrets }: Parts, getTotals: Session['getTotals']): Push {
+function wirePush({ config, io, log, metrics, store, webhookSecrets: secrets, webPush }: Parts, getTotals: Session['getTotals']): Push {
   return createPush({
     messages: store.messages,
     directory: store.directory,
     users: store.users,
     outbox: store.outbox,
     bus: store.bus,
-    hooks: hooksOf({ config, secrets, now: io.now }, store.hooks, getTotals),
+    hooks: hooksOf({ config, secrets, now: io.now, webPush: webPush?.send }, store.hooks, getTotals),
     now: io.now,
     monotonicNow: io.monotonicNow,
     sleep: io.sleep,
@@ -103,7 +107,8 @@ function wireGateway({ config, io, log, metrics, store, ...parts }: Parts, write
     },
     backlog: () => store.outbox.backlog(),
     recallWindowMs: config.recallWindow,
-    metrics: () => metrics.expose(store.outbox, parts.webhookSecrets === undefined ? undefined : store.hooks),
+    metrics: () =>
+      metrics.expose(store.outbox, parts.webhookSecrets === undefined && parts.webPush === undefined ? undefined : store.hooks),
     observer: metrics,
     log,
     now: io.now,

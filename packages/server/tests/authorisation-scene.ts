@@ -1,5 +1,5 @@
 /** One group with everybody in it whom the table of authorisation tells apart, and what each of them would ask. */
-import { randomUUID } from 'node:crypto';
+import { createECDH, randomUUID } from 'node:crypto';
 import {
   ControlKind,
   type ConversationId,
@@ -18,6 +18,13 @@ import {
   type UserId,
 } from '@qim/proto';
 import type { CommitRequest, Store } from '@qim/store';
+
+/** As a page would register it. */
+const BROWSER = {
+  endpoint: 'https://push.example/x',
+  p256dh: createECDH('prime256v1').generateKeys('base64url'),
+  auth: Buffer.alloc(16).toString('base64url'),
+};
 
 export const RELATIONS = [
   'owner',
@@ -142,6 +149,9 @@ export const REQUESTS: { readonly [Name in MethodName]: (scene: Scene) => object
   'qim.v1.ConversationService/ListMembers': inConversation,
   'qim.v1.ProfileService/SetProfile': () => ({ displayName: 'x' }),
   'qim.v1.ProfileService/GetProfiles': () => ({ userIds: ['someone'] }),
+  'qim.v1.PushService/GetWebPushKey': nothing,
+  'qim.v1.PushService/RegisterWebPush': () => BROWSER,
+  'qim.v1.PushService/UnregisterWebPush': () => ({ endpoint: BROWSER.endpoint }),
   'qim.v1.EventService/Subscribe': nothing,
   'qim.v1.EventService/SetTyping': (scene) => ({ ...inConversation(scene), on: true }),
   'qim.v1.ModerationService/BlockUser': someone,

@@ -7,6 +7,7 @@ import { METHOD_ACCESS, type MethodName, type Requirement, UNBUILT_METHODS } fro
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeScene, RELATIONS, REQUESTS, type Relation, type Scene } from './authorisation-scene.js';
 import { startTestServer, type TestServer } from './running.js';
+import { vapidKeyFile } from './vapid-key.js';
 
 const METHODS = Object.keys(METHOD_ACCESS) as MethodName[];
 
@@ -44,7 +45,7 @@ interface Answered {
 
 let server: TestServer;
 beforeAll(async () => {
-  server = await startTestServer();
+  server = await startTestServer({ vapidKeyFile: await vapidKeyFile(), vapidSubject: 'mailto:ops@chat.example' });
 });
 afterAll(() => server.stop());
 

@@ -224,6 +224,15 @@ describe('each setting is taken at its bounds and refused past them', () => {
     },
     beforeSendFailure: { good: [['open', 'open']], bad: ['', 'ajar'] },
     webhookSecretFile: { good: [['/f', '/f']], bad: [''] },
+    vapidKeyFile: { good: [['/f', '/f']], bad: [''] },
+    vapidSubject: {
+      good: [
+        ['mailto:ops@chat.example', 'mailto:ops@chat.example'],
+        ['https://chat.example/ops', 'https://chat.example/ops'],
+      ],
+      bad: ['', 'ops@chat.example', 'http://chat.example', 'mailto:ops', 'mailto:a b@c'],
+    },
+    webPushContent: { good: [['true', true]], bad: ['', 'yes'] },
     pushLease: {
       good: [
         ['3s', 3_000],

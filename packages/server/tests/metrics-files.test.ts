@@ -21,6 +21,7 @@ async function shown(): Promise<ReadonlyMap<string, Shown>> {
   metrics.takeOver('risen');
   metrics.entryDelivered('committed', 1);
   metrics.hookTold('afterSend', 'taken');
+  metrics.webPushSent('taken');
   metrics.beforeSendAsked('allowed');
   const { text } = await metrics.expose({ backlog: async () => ({ entries: 0, oldestMs: 0, poison: 0 }) });
   const found = new Map<string, Shown>();

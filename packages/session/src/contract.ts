@@ -14,6 +14,7 @@ import type {
   Preview,
   Report,
   StoredProfile,
+  WebPushSubscription,
 } from '@qim/store';
 
 /** Where a count comes from; only when it was asked for. */
@@ -132,6 +133,8 @@ export interface Totals {
   readonly exact: boolean;
 }
 
+export type WebPushInput = Omit<WebPushSubscription, 'deviceId'>;
+
 export interface Session {
   /** `pageSize` 0: the default; `pageToken` '': from the top. @throws InvalidArgument (pageSize, pageToken) */
   listConversations(caller: Caller, input: { pageSize: number; pageToken: string; explain: boolean }): Promise<ListPage>;
@@ -162,6 +165,12 @@ export interface Session {
   unblockUser(caller: Caller, userId: UserId): Promise<void>;
   /** @throws InvalidArgument (pageToken) */
   listBlocked(caller: Caller, pageToken: string): Promise<{ readonly userIds: readonly UserId[]; readonly nextPageToken: string }>;
+  /** In base64url; undefined: no Web Push is sent. */
+  webPushKey(): string | undefined;
+  /** @throws Unimplemented | InvalidArgument | PayloadTooLarge (endpoint, p256dh, auth) | ResourceLimit */
+  registerWebPush(caller: Caller, subscription: WebPushInput): Promise<void>;
+  /** @throws Unimplemented */
+  unregisterWebPush(caller: Caller, endpoint: string): Promise<void>;
   /** To the other members; a hint, and left out where there is too much of it. @throws NotMember | CorruptRecord */
   setTyping(caller: Caller, conversationId: ConversationId, on: boolean): Promise<void>;
   /** For admins of the caller's tenant. `deviceId` undefined: the whole user. @throws ResourceLimit */

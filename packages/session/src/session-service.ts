@@ -13,6 +13,7 @@ import { markAllRead, markRead } from './read-marks.js';
 import { suspendUser } from './suspension.js';
 import { getTotals } from './totals.js';
 import { setTyping } from './typing.js';
+import { registerWebPush, unregisterWebPush } from './web-push.js';
 
 export function createSession(context: SessionContext): Session {
   return {
@@ -30,6 +31,9 @@ export function createSession(context: SessionContext): Session {
     blockUser: (caller, userId) => blockUser(context, caller, userId),
     unblockUser: ({ tenantId, userId }, other) => context.users.unblock(tenantId, userId, other),
     listBlocked: (caller, pageToken) => listBlocked(context, caller, pageToken),
+    webPushKey: () => context.config.webPush?.publicKey,
+    registerWebPush: (caller, subscription) => registerWebPush(context, caller, subscription),
+    unregisterWebPush: (caller, endpoint) => unregisterWebPush(context, caller, endpoint),
     setTyping: (caller, conversationId, on) => setTyping(context, caller, conversationId, on),
     suspendUser: (caller, userId, deviceId, suspended) => suspendUser(context, caller, userId, deviceId, suspended),
     reportMessage: (caller, ref, comment) => reportMessage(context, caller, ref, comment),

@@ -2,6 +2,7 @@
  * Every field of every built method: values at its bound, which are taken, and values past it, which are refused by the
  * field's name. Expected fields are the path itself unless a case says otherwise.
  */
+import { createECDH } from 'node:crypto';
 import {
   AVATAR_URL_BYTES_MAX,
   CLIENT_MESSAGE_ID_BYTES_MAX,
@@ -26,6 +27,7 @@ import {
   TITLE_BYTES_MAX,
   TOKEN_TTL_SECONDS_MAX,
   USER_ID_BYTES_MAX,
+  WEB_PUSH_ENDPOINT_BYTES_MAX,
 } from '@qim/proto';
 import type { Json, JsonObject } from './http.js';
 
@@ -249,6 +251,13 @@ function profile(prefix: string): readonly FieldCase[] {
   ];
 }
 
+/** As a page would register it. */
+export const BROWSER = {
+  endpoint: 'https://push.example/x',
+  p256dh: createECDH('prime256v1').generateKeys('base64url'),
+  auth: Buffer.alloc(16).toString('base64url'),
+};
+
 export const FIELD_CASES: Readonly<Record<string, readonly FieldCase[]>> = {
   'MessageService/SendMessage': sendMessage,
   'MessageService/EditMessage': [...ref, text, { path: 'text', good: [], bad: [null] }, ...content, ...mentions],
@@ -296,6 +305,16 @@ export const FIELD_CASES: Readonly<Record<string, readonly FieldCase[]>> = {
     { path: 'profile.userId', good: ['x'], bad: [5] },
   ],
   'ProfileService/GetProfiles': [userIdList('userIds', PROFILES_PER_CALL_MAX)],
+  'PushService/RegisterWebPush': [
+    {
+      path: 'endpoint',
+      good: ['https://x', `https://${'x'.repeat(WEB_PUSH_ENDPOINT_BYTES_MAX - 'https://'.length)}`],
+      bad: ['', 'x', tooLarge(`https://${'x'.repeat(WEB_PUSH_ENDPOINT_BYTES_MAX)}`), ...NO_TEXT],
+    },
+    { path: 'p256dh', good: [BROWSER.p256dh], bad: ['', 'x', `${BROWSER.p256dh}A`, `${BROWSER.p256dh}=`, ...NO_TEXT] },
+    { path: 'auth', good: [BROWSER.auth], bad: ['', 'x', `${BROWSER.auth}AA`, `${BROWSER.auth}==`, ...NO_TEXT] },
+  ],
+  'PushService/UnregisterWebPush': [{ path: 'endpoint', good: ['', 'x'], bad: [...NO_TEXT] }],
   'ModerationService/BlockUser': [idCase('userId', USER_ID_BYTES_MAX), { path: 'userId', good: [], bad: ['alice'] }],
   'ModerationService/UnblockUser': [idCase('userId', USER_ID_BYTES_MAX)],
   'ModerationService/ListBlocked': [pageToken],

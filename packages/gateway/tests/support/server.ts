@@ -92,6 +92,7 @@ export async function startServer({ store: faulty = (store) => store, options }:
     announceChange: (...of) => push.announceChange(...of),
     announceTyping: (...of) => push.announceTyping(...of),
     announceSuspended: (...of) => push.announceSuspended(...of),
+    webPush: { publicKey: 'key', accepts: (endpoint) => endpoint.startsWith('https://') },
     now: clock.now,
     newId: uuidv7,
   });

@@ -21,8 +21,9 @@ import { eachBounded } from '../each-bounded.js';
 import type { Leases } from '../leases.js';
 import type { PushDeps } from '../ports.js';
 import { type Progress, type TellDeps, tellJob } from './tell-job.js';
+import { newPushing, type WebPushDeps, WebPushes } from './web-pushes.js';
 
-export interface CourierDeps extends TellDeps, Pick<PushDeps, 'now' | 'monotonicNow' | 'sleep' | 'log'> {}
+export interface CourierDeps extends TellDeps, WebPushDeps, Pick<PushDeps, 'now' | 'sleep'> {}
 
 /** What is known of one partition under one lease. */
 interface Lane {
@@ -30,6 +31,8 @@ interface Lane {
   /** By our clock: when it is looked at next. */
   dueAtMs: number;
   running: boolean;
+  /** Notifications wait for room, which other partitions may have. */
+  crowded: boolean;
   /** Passes in a row that left something. */
   failures: number;
   /** By entry that was tried and is still there. */
@@ -43,20 +46,25 @@ interface Pass {
   /** Conversations that wait for their first entry. */
   readonly heldUp: Set<string>;
   readonly done: string[];
+  /** Entries of which nothing is left but notifications. */
+  pushing: number;
   unreachable: boolean;
 }
 
-type Verdict = 'done' | 'wait' | { readonly dead: string };
+/** later: it stays, and holds up nothing. */
+type Verdict = 'done' | 'later' | 'wait' | { readonly dead: string };
 
 export class Courier {
   readonly #deps: CourierDeps;
   readonly #leases: Pick<Leases, 'current' | 'owns' | 'lost'>;
+  readonly #webPushes: WebPushes | undefined;
   readonly #lanes = new Map<number, Lane>();
   #wake = new AbortController();
 
   constructor(deps: CourierDeps, leases: Pick<Leases, 'current' | 'owns' | 'lost'>) {
     this.#deps = deps;
     this.#leases = leases;
+    this.#webPushes = deps.hooks.webPush && new WebPushes(deps);
   }
 
   /** Before the entries are acknowledged. False: the lease was lost. @throws StoreUnavailable */
@@ -86,12 +94,13 @@ export class Courier {
       await this.#deps.sleep(this.#waitMs(), AbortSignal.any([signal, this.#wake.signal]));
     }
     await Promise.all(running);
+    await this.#webPushes?.end();
   }
 
   #due(): Lane[] {
     for (const lease of this.#leases.current()) {
       if (this.#lanes.get(lease.partition)?.lease.token === lease.token) continue;
-      this.#lanes.set(lease.partition, { lease, dueAtMs: 0, running: false, failures: 0, progress: new Map() });
+      this.#lanes.set(lease.partition, { lease, dueAtMs: 0, running: false, crowded: false, failures: 0, progress: new Map() });
     }
     const nowMs = this.#deps.monotonicNow();
     return [...this.#lanes.values()].filter((lane) => !lane.running && lane.dueAtMs <= nowMs && this.#leases.owns(lane.lease));
@@ -105,6 +114,7 @@ export class Courier {
   async #visit(lane: Lane, signal: AbortSignal): Promise<void> {
     // What is added from here on asks for another visit.
     lane.dueAtMs = Number.POSITIVE_INFINITY;
+    lane.crowded = false;
     let left = true;
     try {
       left = await this.#passOver(lane, signal);
@@ -119,7 +129,7 @@ export class Courier {
   /** True: something is left that must wait. @throws StoreUnavailable */
   async #passOver(lane: Lane, signal: AbortSignal): Promise<boolean> {
     const { queue } = this.#deps.hooks;
-    const pass: Pass = { lane, signal, heldUp: new Set(), done: [], unreachable: false };
+    const pass: Pass = { lane, signal, heldUp: new Set(), done: [], pushing: 0, unreachable: false };
     let after: string | undefined;
     for (let pages = 0; pages < HOOK_PAGES_MAX && this.#goesOn(pass); pages += 1) {
       const { jobs, poison, last } = await queue.read(lane.lease.partition, after, HOOK_READ_MAX);
@@ -147,6 +157,7 @@ export class Courier {
         return;
       }
       if (verdict === 'done') pass.done.push(job.entryId);
+      else if (verdict === 'later') pass.pushing += 1;
       else if (!(await this.#buryOrWait(pass, job, verdict.dead))) return;
     }
   }
@@ -159,11 +170,13 @@ export class Courier {
 
   async #try(pass: Pass, job: HookJob): Promise<Verdict> {
     const { lane, signal } = pass;
-    const progress = lane.progress.get(job.entryId) ?? { told: false, notified: new Set(), refusals: 0 };
+    const progress = lane.progress.get(job.entryId) ?? newProgress();
     lane.progress.set(job.entryId, progress);
     try {
+      if (progress.taken) return await this.#push(pass, job, progress);
       const answer = await tellJob(this.#deps, job, progress, signal);
-      if (answer.outcome === 'taken') return 'done';
+      progress.taken = answer.outcome === 'taken';
+      if (answer.outcome === 'taken') return await this.#push(pass, job, progress);
       if (answer.outcome === 'unreachable') pass.unreachable = true;
       return this.#judge(job, progress, answer.outcome === 'refused', `${answer.outcome} ${answer.why}`);
     } catch (error) {
@@ -171,6 +184,25 @@ export class Courier {
       if (!isQimError(error)) this.#deps.log.error({ err: error, partition: lane.lease.partition }, 'a webhook event could not be made');
       return isQimError(error) && error.code === 'StoreUnavailable' ? 'wait' : this.#judge(job, progress, true, 'Internal');
     }
+  }
+
+  /** @throws StoreUnavailable | CorruptRecord */
+  async #push({ lane, signal, pushing: ahead }: Pass, job: HookJob, progress: Progress): Promise<'done' | 'later'> {
+    if (this.#webPushes === undefined || job.kind === 'amended' || this.#tooOld(job)) return 'done';
+    const pushing = progress.pushing ?? newPushing();
+    progress.pushing = pushing;
+    const settled = () => {
+      lane.dueAtMs = Math.min(lane.dueAtMs, pushing.phase === 'done' ? 0 : pushing.dueAtMs);
+      for (const other of this.#lanes.values()) if (other.crowded) other.dueAtMs = 0;
+      this.#wake.abort();
+    };
+    const verdict = await this.#webPushes.step({ job, pushing, ahead, signal, settled });
+    if (verdict === 'later' && pushing.phase === 'waits') {
+      const nowMs = this.#deps.monotonicNow();
+      lane.crowded ||= pushing.dueAtMs <= nowMs;
+      lane.dueAtMs = Math.min(lane.dueAtMs, Math.max(pushing.dueAtMs, nowMs + HOOK_LOOK_MS));
+    }
+    return verdict;
   }
 
   #judge(job: HookJob, progress: Progress, refused: boolean, why: string): Verdict {
@@ -208,6 +240,10 @@ export class Courier {
     if (!(await this.#deps.hooks.queue.remove(lane.lease, done))) this.#leases.lost(lane.lease);
     for (const entryId of done.splice(0)) lane.progress.delete(entryId);
   }
+}
+
+function newProgress(): Progress {
+  return { told: false, notified: new Set(), taken: false, pushing: undefined, refusals: 0 };
 }
 
 function conversationOf({ tenantId, conversationId }: HookJob): string {

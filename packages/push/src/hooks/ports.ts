@@ -1,6 +1,6 @@
 /** What the delivery side needs to tell the operator's webhook: the queue, a way to say one thing, and the count of a badge. */
 import type { Message, TenantId, UserId } from '@qim/proto';
-import type { HookQueue } from '@qim/store';
+import type { HookQueue, WebPushSubscription } from '@qim/store';
 
 /** What the app of a user shows on its icon, by the rule of GetTotals. */
 export interface Badge {
@@ -29,12 +29,27 @@ export type HookKind = HookEvent['kind'];
  */
 export type HookAnswer = { readonly outcome: 'taken' } | { readonly outcome: 'refused' | 'failed' | 'unreachable'; readonly why: string };
 
+/**
+ * gone: nobody takes notifications there any more. refused: not this one. failed: not now. Not what became of a message,
+ * but of one try with one browser.
+ */
+export type WebPushOutcome = 'taken' | 'gone' | 'refused' | 'failed';
+
+export interface WebPushNotification {
+  readonly userId: UserId;
+  readonly subscription: WebPushSubscription;
+  readonly message: Message;
+  readonly badge: Badge;
+}
+
 export interface Hooks {
   readonly queue: HookQueue;
-  /** Which of them the operator wants; at least one. */
+  /** Which of them the operator wants; none: the queue is for Web Push alone. */
   readonly kinds: ReadonlySet<HookKind>;
   /** One try, which ends by itself; an abort ends it at once. Never rejects. */
   tell(event: HookEvent, signal: AbortSignal): Promise<HookAnswer>;
+  /** One try, which ends by itself; an abort ends it at once. Never rejects. Absent: no Web Push is sent. */
+  readonly webPush?: ((notification: WebPushNotification, signal: AbortSignal) => Promise<WebPushOutcome>) | undefined;
   /** @throws StoreUnavailable */
   badge(tenantId: TenantId, userId: UserId): Promise<Badge>;
   /** From the commit until what was not taken is a dead letter, in milliseconds. */
@@ -45,4 +60,6 @@ export interface Hooks {
 export interface HookObserver {
   hookTold?(kind: HookKind, outcome: HookAnswer['outcome']): void;
   hookDead?(): void;
+  /** givenUp: once for each message that some browsers did not get. */
+  webPushSent?(outcome: WebPushOutcome | 'givenUp'): void;
 }

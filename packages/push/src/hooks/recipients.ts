@@ -17,11 +17,17 @@ export interface RecipientDeps extends Pick<PushDeps, 'messages' | 'users'> {
 
 /** Without those of `but`. Cost: 1 for the members, what asking who is away costs. @throws StoreUnavailable | CorruptRecord */
 export async function whoIsAway(
-  { messages, away }: RecipientDeps,
-  { record }: Message,
+  deps: RecipientDeps,
+  message: Message,
   but: ReadonlySet<UserId>,
   signal: AbortSignal,
 ): Promise<readonly UserId[]> {
+  const asked = (await whomItConcerns(deps, message)).filter((userId) => !but.has(userId));
+  return deps.away.among(message.record.tenantId, asked, signal);
+}
+
+/** Members for whom the message counts as unread, wherever they are. Cost: 1. @throws StoreUnavailable | CorruptRecord */
+export async function whomItConcerns({ messages }: Pick<RecipientDeps, 'messages'>, { record }: Message): Promise<readonly UserId[]> {
   const { tenantId, conversationId, conversationSeq, mentions } = record;
   const members = await messages.readMembers(tenantId, conversationId);
   const mentioned = new Set(mentions.userIds);
@@ -29,13 +35,9 @@ export async function whoIsAway(
   const candidate = { type: record.type, status: record.status, senderUserId: record.sender.userId };
   const asked = [...members].filter(
     ([userId, { visibleFrom }]) =>
-      (everyone || mentioned.has(userId)) && !but.has(userId) && visibleFrom <= conversationSeq && countsAsUnread(candidate, userId),
+      (everyone || mentioned.has(userId)) && visibleFrom <= conversationSeq && countsAsUnread(candidate, userId),
   );
-  return away.among(
-    tenantId,
-    asked.map(([userId]) => userId),
-    signal,
-  );
+  return asked.map(([userId]) => userId);
 }
 
 /** Those of `userIds` who are to be notified, with their badges. Cost: 2 each, and GetTotals. @throws StoreUnavailable */

@@ -6,6 +6,7 @@ import { type Message, OFFLINE_PUSH_RECIPIENTS_MAX, type UserId } from '@qim/pro
 import type { HookJob } from '@qim/store';
 import type { HookAnswer, HookEvent, HookObserver, Hooks } from './ports.js';
 import { type RecipientDeps, whoIsAway, withBadges } from './recipients.js';
+import type { Pushing } from './web-pushes.js';
 
 export interface TellDeps extends RecipientDeps {
   readonly hooks: Hooks;
@@ -15,6 +16,10 @@ export interface TellDeps extends RecipientDeps {
 export interface Progress {
   told: boolean;
   readonly notified: Set<UserId>;
+  /** All that the webhook is to be told was taken. */
+  taken: boolean;
+  /** Undefined: not begun. */
+  pushing: Pushing | undefined;
   /** Tries that were refused, or met damage. */
   refusals: number;
 }

@@ -17,18 +17,28 @@ export interface WebhookParts {
   readonly now: () => number;
 }
 
-/** Undefined: nothing is told. */
-export function hooksOf({ config, secrets, now }: WebhookParts, queue: HookQueue, getTotals: Session['getTotals']): Hooks | undefined {
-  if (config.webhookUrl === undefined || secrets === undefined) return undefined;
-  const endpoint = new Endpoint({ url: config.webhookUrl, secrets, now, fetch });
+/** Undefined: nobody is told anything. */
+export function hooksOf(
+  { config, secrets, now, webPush }: WebhookParts & { readonly webPush: Hooks['webPush'] },
+  queue: HookQueue,
+  getTotals: Session['getTotals'],
+): Hooks | undefined {
+  const told = config.webhookUrl !== undefined && secrets !== undefined;
+  if (!told && webPush === undefined) return undefined;
   return {
     queue,
-    kinds: new Set(config.webhookEvents),
-    tell: tellBy(endpoint),
+    ...(told ? toldBy(new Endpoint({ url: config.webhookUrl, secrets, now, fetch }), config) : NOBODY),
+    webPush,
     badge: async (tenantId, userId): Promise<Badge> => getTotals({ tenantId, userId, deviceId: undefined, admin: false }),
     giveUpMs: config.webhookGiveUp,
   };
 }
+
+function toldBy(endpoint: Endpoint, { webhookEvents }: Config): Pick<Hooks, 'kinds' | 'tell'> {
+  return { kinds: new Set(webhookEvents), tell: tellBy(endpoint) };
+}
+
+const NOBODY: Pick<Hooks, 'kinds' | 'tell'> = { kinds: new Set(), tell: async () => ({ outcome: 'taken' }) };
 
 /** Undefined: nobody is asked. */
 export function beforeSendOf(

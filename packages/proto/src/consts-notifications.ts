@@ -9,6 +9,8 @@ export const WEB_PUSH_P256DH_BYTES = 65;
 export const WEB_PUSH_AUTH_BYTES = 16;
 /** Messages of one process whose notifications are being sent at the same time; others wait in the queue. */
 export const WEB_PUSH_MESSAGES_IN_FLIGHT_MAX = 16;
+/** Messages of one partition that wait for their turn; one more gets no notification, so that webhooks behind them are reached. */
+export const WEB_PUSH_MESSAGES_WAITING_MAX = 1_024;
 /** Subscriptions of one message that are sent to at the same time. */
 export const WEB_PUSH_SENDS_AT_ONCE = 8;
 /** Tries of one message at a push service that does not take it now; then its notification is given up. */

@@ -1,0 +1,102 @@
+/**
+ * Notifications to browsers: encrypted for the one browser (RFC 8291), signed as this deployment's (RFC 8292), and posted to
+ * the push service that the browser named (RFC 8030). No redirect is followed, and nothing of an answer is read but its status.
+ */
+import { request as requestHttp } from 'node:http';
+import { Agent, request as requestHttps } from 'node:https';
+import { WEB_PUSH_CALL_TIMEOUT_MS, WEB_PUSH_TTL_SECONDS } from '@qim/proto';
+import type { Hooks, WebPushOutcome } from '@qim/push';
+import { systemCode } from '../errors.js';
+import type { Log } from '../log.js';
+import type { Config } from '../settings.js';
+import { acceptsEndpoint, guardedLookup, NOT_PUBLIC } from './endpoint-rule.js';
+import { payloadOf, topicOf } from './payload.js';
+import { readVapidKeys } from './vapid.js';
+
+export interface WebPush {
+  /** In base64url. */
+  readonly publicKey: string;
+  readonly accepts: (endpoint: string) => boolean;
+  readonly send: NonNullable<Hooks['webPush']>;
+}
+
+export interface WebPushOptions extends Pick<Config, 'dev' | 'vapidKeyFile' | 'vapidSubject' | 'webPushContent'> {
+  readonly log: Pick<Log, 'warn'>;
+  /** In place of the system's authorities; for tests. */
+  readonly ca?: string;
+}
+
+interface Post {
+  readonly endpoint: string;
+  readonly headers: Readonly<Record<string, string | number>>;
+  readonly body: Buffer;
+}
+
+/** Undefined: none is sent. @throws StartError BadSecret */
+export async function webPushOf({
+  dev,
+  vapidKeyFile,
+  vapidSubject,
+  webPushContent,
+  log,
+  ca,
+}: WebPushOptions): Promise<WebPush | undefined> {
+  if (vapidKeyFile === undefined || vapidSubject === undefined) return undefined;
+  const keys = await readVapidKeys(vapidKeyFile);
+  // Only a server that sends any loads it.
+  const { default: library } = await import('web-push');
+  const agent = new Agent({ keepAlive: true, ...(ca === undefined ? {} : { ca }) });
+  const accepts = (endpoint: string) => acceptsEndpoint(endpoint, dev);
+  return {
+    publicKey: keys.publicKey,
+    accepts,
+    async send(notification, signal) {
+      const { endpoint, p256dh, auth } = notification.subscription;
+      // The rule may have been another one when it was registered.
+      if (!accepts(endpoint)) return 'refused';
+      const { headers, body } = library.generateRequestDetails(
+        { endpoint, keys: { p256dh, auth } },
+        JSON.stringify(payloadOf(notification, webPushContent)),
+        {
+          vapidDetails: { subject: vapidSubject, ...keys },
+          TTL: WEB_PUSH_TTL_SECONDS,
+          contentEncoding: library.supportedContentEncodings.AES_128_GCM,
+          urgency: 'high',
+          topic: topicOf(notification),
+        },
+      );
+      const status = await post({ endpoint, headers: headersFrom(headers), body: body ?? Buffer.alloc(0) }, dev, agent, signal);
+      const outcome = outcomeOf(status);
+      if (outcome === 'refused') log.warn({ answer: status }, 'a push service refused a notification');
+      return outcome;
+    },
+  };
+}
+
+/** The status, or the system's word for what happened instead. Never rejects. */
+function post({ endpoint, headers, body }: Post, dev: boolean, agent: Agent, signal: AbortSignal): Promise<number | string> {
+  const url = new URL(endpoint);
+  const late = AbortSignal.timeout(WEB_PUSH_CALL_TIMEOUT_MS);
+  const common = { method: 'POST', headers, lookup: guardedLookup(dev), signal: AbortSignal.any([late, signal]) };
+  return new Promise((resolve) => {
+    const call = url.protocol === 'http:' ? requestHttp(url, common) : requestHttps(url, { ...common, agent });
+    call.on('error', (error) => resolve(late.aborted ? 'timeout' : (systemCode(error) ?? 'unknown')));
+    call.on('response', (response) => {
+      resolve(response.statusCode ?? 0);
+      // The connection of one that goes on and on is not kept.
+      response.destroy();
+    });
+    call.end(body);
+  });
+}
+
+function outcomeOf(answer: number | string): WebPushOutcome {
+  if (typeof answer === 'string') return answer === NOT_PUBLIC ? 'refused' : 'failed';
+  if (answer >= 200 && answer < 300) return 'taken';
+  if (answer === 404 || answer === 410) return 'gone';
+  return answer === 429 || answer >= 500 ? 'failed' : 'refused';
+}
+
+function headersFrom(headers: Record<string, unknown>): Readonly<Record<string, string | number>> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, typeof value === 'number' ? value : String(value)]));
+}
