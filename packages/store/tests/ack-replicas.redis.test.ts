@@ -1,7 +1,6 @@
 /** --ack-replicas: what is acknowledged is with so many replicas; otherwise its outcome is unknown, and a retry waits anew. */
 import { ACK_REPLICAS_MAX, type UserId } from '@qim/proto';
 import { afterEach, describe, expect, test } from 'vitest';
-import type { CommitRequest } from '../src/message/message-store.js';
 import { parseAddress } from '../src/redis/address.js';
 import { KeySpace } from '../src/redis/keys.js';
 import { NodeConnection } from '../src/redis/node-connection.js';
@@ -9,6 +8,7 @@ import { openRedisStore } from '../src/redis/open.js';
 import { ReplicaAcks } from '../src/redis/replica-acks.js';
 import type { OpenedBackend } from '../src/testing/conformance/backend.js';
 import { type Chat, Fixture, refusedWith } from '../src/testing/conformance/fixture.js';
+import { Senders } from './given-twice.js';
 import { RedisPair, withRaw } from './redis-pair.js';
 
 const KEYS = new KeySpace(64);
@@ -83,25 +83,16 @@ describe('with one replica', () => {
 
   test('the primary dies under load: everything acknowledged is on the promoted one', async () => {
     const chat = await start(SHORT_MS);
-    const acknowledged: CommitRequest[] = [];
-    let dead = false;
-    const send = async (by: UserId): Promise<void> => {
-      while (!dead) {
-        const request = chat.request(by);
-        await chat.messages.commit(request).then(
-          () => acknowledged.push(request),
-          () => {},
-        );
-      }
-    };
-    const senders = [send(alice), send(bob), send(alice)];
-    while (acknowledged.length < 50) await new Promise((resolve) => setImmediate(resolve));
+    const senders = new Senders();
+    const stop = new AbortController();
+    const sending = [alice, bob, alice].map((by) => senders.send(fixture.store, () => chat.request(by), stop.signal));
+    await senders.until(50);
     await pair.first.kill();
-    dead = true;
-    await Promise.all(senders);
+    stop.abort();
+    await Promise.all(sending);
     await pair.promote();
     const without = await openRedisStore(pair.second.url);
-    for (const request of acknowledged) expect(await without.messages.commit(request)).toMatchObject({ duplicate: true });
+    for (const { request } of senders.acknowledged) expect(await without.messages.commit(request)).toMatchObject({ duplicate: true });
     await without.close();
   });
 });
