@@ -3,6 +3,8 @@
  *
  * A message of one's own is read when everything before it is, or else 201 of them would look like '200+' unread. Nobody
  * waits for that mark, so those of a while go as one.
+ *
+ * What waits is kept for the next start, too. A mark only rises, so that one may be sent twice, and late.
  */
 import { MARK_OWN_DELAY_MS, MARK_OWN_WAITING_MAX, MARK_READ_DELAY_MS, READ_MARKS_WAITING_MAX } from '@qim/proto';
 import type { SessionApi } from './api/session-api.js';
@@ -15,6 +17,8 @@ export interface ReadMarkerOptions {
   /** What the list holds; undefined: nothing. */
   readonly heldMark: (conversationId: string) => number | undefined;
   readonly marked: (conversationId: string) => void;
+  /** What waits is another. */
+  readonly changed: () => void;
 }
 
 export class ReadMarker {
@@ -40,7 +44,18 @@ export class ReadMarker {
     if (this.#closed || seq <= (this.#options.heldMark(conversationId) ?? 0) || seq <= (this.#asked.get(conversationId) ?? 0)) return;
     if (this.#asked.size >= READ_MARKS_WAITING_MAX && !this.#asked.has(conversationId)) return;
     this.#asked.set(conversationId, seq);
+    this.#options.changed();
     this.#soon(delayMs);
+  }
+
+  /** Conversation -> sequence, of what the server has not answered yet; at most READ_MARKS_WAITING_MAX. */
+  get waiting(): ReadonlyMap<string, number> {
+    return this.#asked;
+  }
+
+  /** What an earlier start, or a tab that has ended, did not get to send. */
+  adopt(marks: ReadonlyMap<string, number>): void {
+    for (const [conversationId, seq] of marks) this.shown(conversationId, seq);
   }
 
   /** An acknowledged message of one's own. `before`: the sequence before it; undefined when that is not known. */
@@ -66,8 +81,8 @@ export class ReadMarker {
     if (this.#closed) return;
     this.#timer?.cancel();
     if (!this.#running && this.#asked.size > 0) void this.#run();
+    // What it has is still told as waiting, so that it is kept.
     this.#closed = true;
-    this.#asked.clear();
   }
 
   #soon(delayMs: number): void {
@@ -105,7 +120,10 @@ export class ReadMarker {
     } catch (error) {
       if (isQimClientError(error) && mayPass(error)) return 'kept';
     }
-    if (this.#asked.get(conversationId) === seq) this.#asked.delete(conversationId);
+    if (this.#asked.get(conversationId) === seq) {
+      this.#asked.delete(conversationId);
+      this.#options.changed();
+    }
     return 'done';
   }
 }

@@ -47,6 +47,7 @@ export class Sync {
       storage,
       environment,
       list: () => this.#listToKeep(),
+      marks: () => this.#marker.waiting,
       left: (messages) => this.outbox.adopt(messages),
       loggedOut,
     });
@@ -63,6 +64,7 @@ export class Sync {
       environment,
       heldMark: (conversationId) => this.#sound(conversationId)?.readConversationSeq,
       marked: (conversationId) => this.touched(conversationId, 'other'),
+      changed: () => this.cache.marksChanged(),
     });
     this.totals = new TotalsReader({ api: api.session, environment });
     this.typing = new Typing({ api: api.people, environment });
@@ -84,6 +86,7 @@ export class Sync {
     if (this.cache.isOpening) return;
     const kept = await this.cache.open(name);
     if (kept.list.length > 0) this.list.restore(kept.list);
+    this.#marker.adopt(kept.marks);
     this.outbox.begin(kept.outbox);
   }
 

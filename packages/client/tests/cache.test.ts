@@ -3,7 +3,7 @@
 import { fromBinary } from '@bufbuild/protobuf';
 import { type AccountStorage, type ClientOptions, type ClientStorage, memoryStorage } from '@qim/client';
 import { CLIENT_CACHE_DELAY_MS, CLIENT_CACHE_MESSAGES_MAX, CLIENT_CACHE_READ_MS_MAX, CLIENT_CACHE_WINDOWS_MAX } from '@qim/proto';
-import { CatchUpRequestSchema, SendMessageRequestSchema } from '@qim/proto/schema';
+import { CatchUpRequestSchema, MarkReadRequestSchema, SendMessageRequestSchema } from '@qim/proto/schema';
 import { describe, expect, test, vi } from 'vitest';
 import { environmentFrom } from '../src/environment.js';
 import type { MessageWindow } from '../src/message-window.js';
@@ -190,6 +190,71 @@ test('server, tenant and user make the name, and no two of them make the same', 
   expect(accountName('http://a.test/', { userId: 'x', tenant: 0 })).toBe(names[0]);
 });
 
+describe('read marks that were not sent', () => {
+  test('are sent after a restart, the greatest of each conversation, and forgotten once answered', async () => {
+    const [server, storage] = [await serverWithChat(9), memoryStorage()];
+    const before = await online(server, 'alice', { account, storage, ...quick });
+    const open = before.openConversation('g_1');
+    await until(() => open.snapshot().messages.length === 9);
+    await written(storage, server, 'list', (held) => Array.isArray(held));
+    await server.stop();
+    open.markRead(4);
+    open.markRead(6);
+    open.markRead(5);
+    await written(storage, server, 'marks/', (held) => JSON.stringify(held) === '[["g_1",6]]');
+    before.close();
+    await server.start();
+
+    await online(server, 'alice', { account, storage, ...quick });
+    await until(() => server.callsOf('MarkRead').length > 0);
+    expect(server.callsOf('MarkRead').map(({ body }) => fromBinary(MarkReadRequestSchema, body).readConversationSeq)).toEqual([6n]);
+    await written(storage, server, 'marks/', (held) => held === undefined);
+  });
+
+  test('of several tabs are one, and the keys of others go', async () => {
+    const storage = memoryStorage();
+    const opened = await storage.open('x');
+    const left = new Map([
+      [
+        'marks/one',
+        [
+          ['g_1', 3],
+          ['g_2', 8],
+        ],
+      ],
+      ['marks/two', [['g_1', 5]]],
+      ['marks/three', 'not what this version writes'],
+    ]);
+    await opened.write(left);
+    const { marks } = await cacheOver(storage).open('x');
+    expect([...marks]).toEqual([
+      ['g_1', 5],
+      ['g_2', 8],
+    ]);
+    expect(await opened.list('marks/')).toEqual([['marks/', [...marks]]]);
+  });
+
+  test('cost no write while the server answers in time', async () => {
+    vi.useFakeTimers();
+    try {
+      const storage = memoryStorage();
+      const opened = await storage.open('x');
+      const marks = new Map([['g_1', 1]]);
+      const cache = cacheOver(storage, marks);
+      await cache.open('x');
+      cache.marksChanged();
+      marks.clear();
+      const write = vi.spyOn(opened, 'write');
+      cache.marksChanged();
+      await vi.advanceTimersByTimeAsync(CLIENT_CACHE_DELAY_MS);
+      expect(await opened.list('marks/')).toEqual([]);
+      expect(write).not.toHaveBeenCalled();
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+});
+
 describe('a storage that fails or hangs', () => {
   test.each<[string, ClientStorage]>([
     ['cannot be opened', { open: () => Promise.reject(new Error('no')) }],
@@ -211,7 +276,7 @@ describe('a storage that fails or hangs', () => {
       const cache = cacheOver({ open: () => new Promise(() => {}) });
       const opening = cache.open('x');
       await vi.advanceTimersByTimeAsync(CLIENT_CACHE_READ_MS_MAX);
-      expect(await opening).toEqual({ list: [], outbox: [] });
+      expect(await opening).toEqual({ list: [], outbox: [], marks: new Map() });
     } finally {
       vi.useRealTimers();
     }
@@ -239,9 +304,9 @@ test('holds the newest messages of the conversations used last, up to both bound
   }
 });
 
-function cacheOver(storage: ClientStorage): Cache {
+function cacheOver(storage: ClientStorage, marks: ReadonlyMap<string, number> = new Map()): Cache {
   const environment = environmentFrom({ WebSocket: FakeSocket });
-  return new Cache({ storage, environment, list: () => undefined, left: () => {}, loggedOut: () => {} });
+  return new Cache({ storage, environment, list: () => undefined, marks: () => marks, left: () => {}, loggedOut: () => {} });
 }
 
 function windowOf(count: number): MessageWindow {

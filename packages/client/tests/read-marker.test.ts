@@ -8,12 +8,15 @@ import { FakeSocket } from './support/fake-socket.js';
 let calls: [string, number][];
 let answer: () => Promise<number>;
 let held: Map<string, number>;
+/** What waited, at each change. */
+let waiting: [string, number][][];
 let marker: ReadMarker;
 
 beforeEach(() => {
   vi.useFakeTimers();
   calls = [];
   held = new Map();
+  waiting = [];
   answer = () => Promise.resolve(0);
   marker = new ReadMarker({
     api: {
@@ -25,6 +28,7 @@ beforeEach(() => {
     environment: environmentFrom({ WebSocket: FakeSocket }),
     heldMark: (id) => held.get(id),
     marked: () => {},
+    changed: () => waiting.push([...marker.waiting]),
   });
 });
 
@@ -131,4 +135,28 @@ test("a hole before a message of one's own is nothing unread, where it is known 
   marker.sent('g_1', 9, 3);
   await pass(MARK_OWN_DELAY_MS);
   expect(calls).toEqual([['g_1', 9]]);
+});
+
+test('what waits is told until the server has answered, also after the end', async () => {
+  answer = () => Promise.reject(clientError('NOT_CONNECTED', 'no link'));
+  marker.shown('g_1', 5);
+  marker.shown('g_1', 7);
+  await pass(MARK_READ_DELAY_MS);
+  expect(waiting).toEqual([[['g_1', 5]], [['g_1', 7]]]);
+  marker.close();
+  await pass(MARK_READ_DELAY_MS);
+  expect([...marker.waiting]).toEqual([['g_1', 7]]);
+});
+
+test('what an earlier start left is sent, but for what the list holds by now', async () => {
+  held.set('g_1', 9);
+  marker.adopt(
+    new Map([
+      ['g_1', 9],
+      ['g_2', 4],
+    ]),
+  );
+  await pass(0);
+  expect(calls).toEqual([['g_2', 4]]);
+  expect([...marker.waiting]).toEqual([]);
 });

@@ -23,6 +23,8 @@ export interface CacheOptions {
   readonly environment: Environment;
   /** The list as it is now; undefined: nothing that the server has said. */
   readonly list: () => readonly Conversation[] | undefined;
+  /** The read marks that wait. */
+  readonly marks: () => ReadonlyMap<string, number>;
   /** What another tab left unsent. */
   readonly left: (messages: readonly KeptMessage[]) => void;
   /** Another tab has logged this user out. */
@@ -39,6 +41,14 @@ const LIST = 'list';
 const WINDOW = 'window/';
 const USED = 'used/';
 const OUTBOX = 'outbox/';
+const MARKS = 'marks/';
+
+/** What was kept. */
+export interface Kept {
+  readonly list: readonly Conversation[];
+  readonly outbox: readonly KeptMessage[];
+  readonly marks: ReadonlyMap<string, number>;
+}
 
 export class Cache implements OutboxKeeper {
   readonly #options: CacheOptions;
@@ -51,6 +61,9 @@ export class Cache implements OutboxKeeper {
   #opened: AccountStorage | undefined;
   #isOpening = false;
   #listChanged = false;
+  #marksChanged = false;
+  /** There are marks under this tab's key. */
+  #marksKept = false;
   #cancelTimer: (() => void) | undefined;
   #closed = false;
 
@@ -59,15 +72,16 @@ export class Cache implements OutboxKeeper {
   }
 
   /** The first call counts. Resolves with what was kept; never rejects, and takes CLIENT_CACHE_READ_MS_MAX at most. */
-  async open(name: string): Promise<{ readonly list: readonly Conversation[]; readonly outbox: readonly KeptMessage[] }> {
+  async open(name: string): Promise<Kept> {
     this.#isOpening = true;
     this.#opening = this.#open(name);
     const opened = await this.#opening;
-    const [list, outbox] = await Promise.all([
+    const [list, outbox, marks] = await Promise.all([
       this.#soon(async () => (await opened?.get(LIST)) as readonly Conversation[] | undefined),
       this.#soon(() => this.#leftHere(opened)),
+      this.#soon(() => this.#marksLeft(opened)),
     ]);
-    return { list: Array.isArray(list) ? list : [], outbox: outbox ?? [] };
+    return { list: Array.isArray(list) ? list : [], outbox: outbox ?? [], marks: marks ?? new Map() };
   }
 
   get isOpening(): boolean {
@@ -83,6 +97,11 @@ export class Cache implements OutboxKeeper {
 
   listChanged(): void {
     this.#listChanged = true;
+    this.#later();
+  }
+
+  marksChanged(): void {
+    this.#marksChanged = true;
     this.#later();
   }
 
@@ -167,6 +186,24 @@ export class Cache implements OutboxKeeper {
     return [];
   }
 
+  /**
+   * The greatest of each conversation, of this tab and of others: it does no harm that two send the same. They are this tab's now;
+   * one that lives has its own in hand.
+   */
+  async #marksLeft(opened: AccountStorage | undefined): Promise<ReadonlyMap<string, number>> {
+    const marks = new Map<string, number>();
+    if (opened === undefined) return marks;
+    const kept = await opened.list(MARKS);
+    for (const [id, seq] of kept.flatMap(([, value]) => (Array.isArray(value) ? (value as [string, number][]) : []))) {
+      marks.set(id, Math.max(seq, marks.get(id) ?? 0));
+    }
+    if (kept.length === 0) return marks;
+    const own = marksKey(opened);
+    await opened.write(new Map([...kept.map(([key]) => [key, undefined] as const), [own, [...marks]] as const]));
+    this.#marksKept = true;
+    return marks;
+  }
+
   /** Those of tabs that have ended; where tabs are not known, all. */
   async #leftIn(opened: AccountStorage): Promise<readonly KeptMessage[]> {
     const kept = (await opened.list(OUTBOX)).map(([, value]) => value as KeptInTab);
@@ -191,11 +228,19 @@ export class Cache implements OutboxKeeper {
     const list = this.#listChanged ? this.#options.list() : undefined;
     this.#listChanged = false;
     if (list !== undefined && opened.tabs?.leads() !== false) changes.set(LIST, list.slice(0, CLIENT_CACHE_LIST_MAX));
+    if (this.#marksChanged) this.#keepMarks(opened, changes);
     const windows = [...this.#changedWindows];
     this.#changedWindows.clear();
     for (const [conversationId, window] of windows) await this.#keepWindow(opened, conversationId, window, changes);
     if (changes.size > 0 && !this.#closed) await opened.write(changes);
     if (this.#used.size > CLIENT_CACHE_WINDOWS_MAX) await this.#makeRoom(opened);
+  }
+
+  #keepMarks(opened: AccountStorage, changes: Map<string, unknown>): void {
+    this.#marksChanged = false;
+    const marks = [...this.#options.marks()];
+    if (marks.length > 0 || this.#marksKept) changes.set(marksKey(opened), marks.length > 0 ? marks : undefined);
+    this.#marksKept = marks.length > 0;
   }
 
   async #keepWindow(opened: AccountStorage, conversationId: string, window: MessageWindow, changes: Map<string, unknown>): Promise<void> {
@@ -243,6 +288,10 @@ export class Cache implements OutboxKeeper {
       cancel();
     }
   }
+}
+
+function marksKey({ tabs }: AccountStorage): string {
+  return MARKS + (tabs?.tabId ?? '');
 }
 
 function outboxKey({ order, input }: KeptMessage): string {
