@@ -51,7 +51,7 @@ export function ConversationPane({ conversationId, onClose, onDirect }: Conversa
       ) : (
         <NoMessages status={open.status} damaged={entry?.damaged !== undefined} />
       )}
-      <Announcer messages={open.messages} />
+      <Announcer messages={open.messages} past={open.hasNewer} />
       <TypingLine conversationId={conversationId} />
       <WriteBox open={open} entry={entry} act={act} onDone={endAct} />
       {act !== null && <MessageDialog act={act} onClose={endAct} />}

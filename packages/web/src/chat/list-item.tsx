@@ -6,7 +6,7 @@ import { DayLine, UnreadLine } from './lines.js';
 import { MessageRow } from './message-row.js';
 import { OutgoingRow } from './outgoing-row.js';
 import type { Active } from './use-active.js';
-import type { Older } from './use-older.js';
+import type { More } from './use-more.js';
 
 /** What every item of the list is shown with. */
 export interface ListContext extends Active {
@@ -19,8 +19,10 @@ export interface ListContext extends Active {
   readonly isGroup: boolean;
   readonly isAdmin: boolean;
   readonly flashId: string | undefined;
-  readonly older: Older;
+  readonly older: More;
   readonly hasOlder: boolean;
+  readonly newer: More;
+  readonly hasNewer: boolean;
 }
 
 export function ListItem({

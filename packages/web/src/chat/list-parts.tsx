@@ -4,6 +4,7 @@ import type { Components, ItemProps, ListProps } from 'react-virtuoso';
 import { useSay } from '../shared/use-speech.js';
 import type { Item } from './items.js';
 import type { ListContext } from './list-item.js';
+import type { More } from './use-more.js';
 
 interface WithContext {
   readonly context?: ListContext;
@@ -46,24 +47,31 @@ function Header({ context }: WithContext): ReactElement {
   if (context?.hasOlder !== true) {
     return <p className="px-6 pt-6 text-center text-sm text-muted">{say('message.beginning')}</p>;
   }
+  return <Loading more={context.older} text={say('message.older')} failure={say('message.olderFailed')} />;
+}
+
+function Footer({ context }: WithContext): ReactElement {
+  const say = useSay();
+  if (context?.hasNewer !== true) return <div className="h-3" />;
+  return <Loading more={context.newer} text={say('message.newer')} failure={say('message.newerFailed')} />;
+}
+
+function Loading({ more, text, failure }: { readonly more: More; readonly text: string; readonly failure: string }): ReactElement {
+  const say = useSay();
   return (
     <div className="flex h-14 items-center justify-center gap-3 text-sm text-muted">
-      {context.older.failed ? (
+      {more.failed ? (
         <>
-          {say('message.olderFailed')}
-          <button type="button" className="font-medium underline" onClick={context.older.load}>
+          {failure}
+          <button type="button" className="font-medium underline" onClick={more.load}>
             {say('act.tryAgain')}
           </button>
         </>
       ) : (
-        say('message.older')
+        text
       )}
     </div>
   );
-}
-
-function Footer(): ReactElement {
-  return <div className="h-3" />;
 }
 
 export const LIST_PARTS: Components<Item, ListContext> = {

@@ -31,7 +31,7 @@ export function MessageBubble({ message, repliedTo, isGroup, continues }: Bubble
       ) : (
         <span className="sr-only">{whoText(senderUserId, speech)}: </span>
       )}
-      {replyTo !== undefined && !isGone && <Quote replyTo={replyTo} message={repliedTo} />}
+      {replyTo !== undefined && !isGone && <Quote replyTo={replyTo} message={repliedTo} preview={message.replyPreview} />}
       <Footed foot={<BubbleFoot message={message} isOwn={isOwn} isGroup={isGroup} />}>
         {isGone ? <Gone status={status} /> : <MessageText message={message} />}
       </Footed>

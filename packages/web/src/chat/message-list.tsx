@@ -1,5 +1,5 @@
-import type { Conversation, ConversationSnapshot, Message } from '@qim/client';
-import type { ShownConversation } from '@qim/client/react';
+import type { Conversation, Message, OutgoingMessage } from '@qim/client';
+import { type ShownConversation, useOutbox } from '@qim/client/react';
 import { type ReactElement, useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { Virtuoso, type VirtuosoHandle } from 'react-virtuoso';
 import { later } from '../shared/clock.js';
@@ -12,7 +12,7 @@ import { LIST_PARTS } from './list-parts.js';
 import { onRowKey } from './row-keys.js';
 import { useActive } from './use-active.js';
 import { useFirstIndex } from './use-first-index.js';
-import { useOlder } from './use-older.js';
+import { useMore } from './use-more.js';
 import { useReadMarks, WatchContext } from './use-read-marks.js';
 import { useSeek } from './use-seek.js';
 import { MANY_AT_ONCE, type UnreadLine, useUnreadLine } from './use-unread-line.js';
@@ -32,25 +32,38 @@ export interface MessageListProps {
 export function MessageList({ open, entry, sought }: MessageListProps): ReactElement {
   const say = useSay();
   const userId = useMe();
-  const { messages, outgoing, hasOlder, loadOlder, markRead } = open;
+  const { messages, outgoing, hasOlder, loadOlder, hasNewer, loadNewer, markRead } = open;
   const items = useMemo(() => itemsOf({ messages, outgoing }), [messages, outgoing]);
   const { firstIndex, generation } = useFirstIndex(messages);
-  const line = useUnreadLine(entry, messages, hasOlder, userId);
+  const line = useUnreadLine(entry, open, userId);
   const [scroller, setScroller] = useState<HTMLElement | null>(null);
   const watch = useReadMarks(scroller, markRead);
-  const older = useOlder(loadOlder, hasOlder);
+  const older = useMore(loadOlder, hasOlder);
+  const newer = useMore(loadNewer, hasNewer);
   const virtuoso = useRef<VirtuosoHandle>(null);
   const [isAtEnd, setIsAtEnd] = useState(true);
   const [start, setStart] = useState(0);
   const active = useActive();
-  const { flashId, show } = useShow(virtuoso, messages);
-  const { busy, seek } = useSeek({ messages, hasOlder, loadOlder, show });
+  const { flashId, ...shows } = useShow(virtuoso, messages);
+  const { busy, start: soughtPlace, seek, latest } = useSeek(open, shows);
   useEffect(() => {
     if (sought !== null) seek(sought.conversationSeq - 1);
   }, [sought, seek]);
-  useOwnInView(virtuoso, outgoing);
-  const follow = useFollow(items);
-  const context = useListContext({ items, firstIndex, messages, line: line.place, entry, flashId, ...active, older, hasOlder });
+  useOwnInView(useOutbox(), open.conversationId, latest);
+  const follow = useFollow(items, hasNewer);
+  const context = useListContext({
+    items,
+    firstIndex,
+    messages,
+    line: line.place,
+    entry,
+    flashId,
+    ...active,
+    older,
+    hasOlder,
+    newer,
+    hasNewer,
+  });
   return (
     <WatchContext value={watch}>
       {/* biome-ignore lint/a11y/noStaticElementInteractions: the keys are those of the rows in it */}
@@ -63,12 +76,13 @@ export function MessageList({ open, entry, sought }: MessageListProps): ReactEle
           data={items}
           context={context}
           firstItemIndex={firstIndex}
-          initialTopMostItemIndex={line.place > 0 ? { index: line.place, align: 'start', offset: -80 } : { index: 'LAST', align: 'end' }}
+          initialTopMostItemIndex={beginAt(soughtPlace ?? (line.place > 0 ? line.place : 'end'))}
           alignToBottom
           followOutput={follow}
           atBottomThreshold={AT_END_PX}
           atBottomStateChange={setIsAtEnd}
           startReached={older.reached}
+          endReached={newer.reached}
           rangeChanged={({ startIndex }) => setStart(startIndex - firstIndex)}
           increaseViewportBy={{ top: 600, bottom: 300 }}
           computeItemKey={(_, item) => keyOf(item, userId)}
@@ -78,15 +92,20 @@ export function MessageList({ open, entry, sought }: MessageListProps): ReactEle
         />
         <JumpButtons
           entry={entry}
-          isAtEnd={isAtEnd}
+          isAtEnd={isAtEnd && !hasNewer}
           unreadAbove={unreadAbove(line, messages, start)}
           busy={busy}
           onFirstUnread={() => seek(line.afterSeq ?? 0)}
-          onLatest={() => virtuoso.current?.scrollToIndex({ index: 'LAST', align: 'end' })}
+          onLatest={latest}
         />
       </div>
     </WatchContext>
   );
+}
+
+/** A little below the upper edge, so that one sees that there is more. */
+function beginAt(place: number | 'end') {
+  return place === 'end' ? ({ index: 'LAST', align: 'end' } as const) : ({ index: place, align: 'start', offset: -80 } as const);
 }
 
 /** Whether the unread line is above what shows, or not even held yet; `start`: the place of the first item that shows. */
@@ -107,21 +126,24 @@ function useShow(virtuoso: { readonly current: VirtuosoHandle | null }, messages
     },
     [virtuoso, messages],
   );
-  return { flashId, show };
+  const showLatest = useCallback(() => virtuoso.current?.scrollToIndex({ index: 'LAST', align: 'end' }), [virtuoso]);
+  return { flashId, show, showLatest };
 }
 
 /** One's own new message always comes into view. */
-function useOwnInView(virtuoso: { readonly current: VirtuosoHandle | null }, outgoing: ConversationSnapshot['outgoing']): void {
-  const newest = outgoing.at(-1)?.clientMessageId;
+function useOwnInView(outbox: readonly OutgoingMessage[], conversationId: string, latest: () => void): void {
+  // By the outbox: while a part of the past is shown, the conversation shows none of them.
+  const isHere = ({ target }: OutgoingMessage): boolean => 'conversationId' in target && target.conversationId === conversationId;
+  const newest = outbox.findLast(isHere)?.clientMessageId;
   useEffect(() => {
-    if (newest !== undefined) virtuoso.current?.scrollToIndex({ index: 'LAST', align: 'end' });
-  }, [newest, virtuoso]);
+    if (newest !== undefined) latest();
+  }, [newest, latest]);
 }
 
-/** At the end one stays there, unless much comes at once; what is loaded above is nothing that comes. */
-function useFollow(items: readonly Item[]): (isAtEnd: boolean) => 'auto' | false {
-  const [held, setHeld] = useState({ items, added: 0 });
-  if (held.items !== items) setHeld({ items, added: addedTo(held.items, items) });
+/** At the end one stays there, unless much comes at once; what is loaded, above or after a part of the past, is nothing that comes. */
+function useFollow(items: readonly Item[], hasNewer: boolean): (isAtEnd: boolean) => 'auto' | false {
+  const [held, setHeld] = useState({ items, hasNewer, added: 0 });
+  if (held.items !== items) setHeld({ items, hasNewer, added: hasNewer || held.hasNewer ? 0 : addedTo(held.items, items) });
   return (isAtEnd) => (isAtEnd && held.added > 0 && held.added <= MANY_AT_ONCE ? 'auto' : false);
 }
 

@@ -110,6 +110,8 @@ export const en = {
   'message.loading': 'Loading messages…',
   'message.older': 'Loading older messages…',
   'message.olderFailed': 'Older messages could not be loaded.',
+  'message.newer': 'Loading newer messages…',
+  'message.newerFailed': 'Newer messages could not be loaded.',
   'message.beginning': 'This is where it begins.',
   'message.empty': 'No messages yet. Say hello.',
   'message.edited': 'edited',

@@ -114,6 +114,8 @@ export const zh: Readonly<Record<WithoutOne<Sentence>, string>> = {
   'message.loading': '正在加载消息…',
   'message.older': '正在加载更早的消息…',
   'message.olderFailed': '没能加载更早的消息。',
+  'message.newer': '正在加载后面的消息…',
+  'message.newerFailed': '后面的消息没能加载。',
   'message.beginning': '会话从这里开始。',
   'message.empty': '还没有消息，打个招呼吧。',
   'message.edited': '已编辑',

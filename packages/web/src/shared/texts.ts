@@ -115,6 +115,12 @@ export function previewText(conversation: Conversation, speech: Speech): { reado
   return { text: isOfPeer ? text : say('message.said', { who, text }), emphasised: false };
 }
 
+/** The same of what is not held, of which history told the beginning. */
+export function quotedText(preview: Preview, say: Say): string {
+  if (preview.status === 'recalled') return say('message.recalled');
+  return preview.status === 'deleted' ? say('message.deleted') : snippetText(preview, say);
+}
+
 function snippetText({ type, snippet, truncated }: Preview, say: Say): string {
   if (type !== MessageType.Text) return `[${snippet === '' ? say('message.attachment') : snippet}]`;
   return truncated ? `${snippet}…` : snippet;
