@@ -190,10 +190,12 @@ export const TAKE_OVER_TRIES_MAX = 4;
 export const STORE_RECONNECT_PAUSE_MS_MAX = 1_000;
 /** Bytes; what answers most pages, and is kept from one to the next. More is taken while a page needs it. */
 export const WIRE_SLAB_BYTES = 1024 * 1024;
-/** Numbers, two for each value that answers a page; more are taken while a page needs them. */
-export const WIRE_MARKS = 16 * 1024;
-/** Bytes; a page of whole windows of the longest records stays below it, so that whatever is past it is no page. */
-export const WIRE_BYTES_MAX = 64 * 1024 * 1024;
+/** Numbers, two for each value that answers for one conversation; more are taken while one needs them. */
+export const WIRE_MARKS = 1024;
+/** Bytes; a whole window of the longest records stays far below it, so that whatever is past it answers for no conversation. */
+export const WIRE_BYTES_MAX = 4 * 1024 * 1024;
+/** Bytes; what asks for most pages, and is kept from one to the next. */
+export const WIRE_REQUEST_BYTES_MAX = 256 * 1024;
 /** Conversations whose place of writing is remembered; a wrong or forgotten one costs a second step. */
 export const COMMIT_HINTS_MAX = 16 * 1024;
 /** Entries set aside per partition: evidence for people, the oldest make room. */

@@ -112,6 +112,22 @@ describe('facts', () => {
   });
 });
 
+test.each(['["a","b"]', '["a", "b"]', '["a\\u0062","b"]', '["你好","b"]', '["a","b\\"c"]', '["a\\",\\"b"]', '["alice"]'])(
+  'the pair %s is what JSON says',
+  (pair) => {
+    const direct = initialFacts(ConversationKind.Direct, '', SETTINGS, [ALICE]);
+    expect(parseFacts(fieldsOf(direct, { pair }))).toEqual({ ...direct, pair: JSON.parse(pair) });
+  },
+);
+
+test.each(['["a","b"', '["a","b"]x', '["a""b"]', '["","b"]', '["a","b",]', '["a","]', '["a"b","c"]', '["a","b\u0001"]', '["a","b"c"]'])(
+  'the pair %j is damage',
+  (pair) => {
+    const direct = initialFacts(ConversationKind.Direct, '', SETTINGS, [ALICE]);
+    expect(parseFacts(fieldsOf(direct, { pair }))).toBe('factsUnreadable');
+  },
+);
+
 describe('a member entry', () => {
   test('is three decimals', () => {
     const entry = { role: Role.Owner, joinedSeq: seq(17), visibleFrom: seq(1) };

@@ -1,16 +1,21 @@
 /** Replies found in place: whatever the pieces in which they arrive, and whatever is not of the form that is read for. */
+import { parseConversationId, parseTenantId } from '@qim/proto';
 import { describe, expect, test } from 'vitest';
 import { sequenceToBytes } from '../src/message/bytes.js';
+import { KEY_NAMES, KeySpace } from '../src/redis/keys.js';
 import { Replies, ReplyScanner, type ScanState, UnexpectedReply } from '../src/redis/wire-replies.js';
 import { encodedCommand, encodedWords, WireRequest } from '../src/redis/wire-request.js';
-import { seq } from './records.js';
+import { CHAT, seq, T7 } from './records.js';
+
+const KEYS = new KeySpace(64).conversation(T7, CHAT);
+const PLACE = new KeySpace(64).placeBytes().set(T7, CHAT);
 
 function scanned(text: string, replies: number): { state: ScanState; replies: Replies; end: number } {
   const bytes = Buffer.from(text, 'latin1');
   const scanner = new ReplyScanner();
   scanner.begin(replies);
   const state = scanner.scan(bytes, bytes.length);
-  return { state, replies: new Replies(bytes, scanner), end: scanner.end };
+  return { state, replies: new Replies().of(bytes, scanner), end: scanner.end };
 }
 
 const WHOLE = '*2\r\n$3\r\nabc\r\n$-1\r\n$0\r\n\r\n*0\r\n';
@@ -29,7 +34,7 @@ test('in whatever pieces they arrive, each byte is looked at where it lies', () 
     scanner.begin(3);
     expect(scanner.scan(bytes, cut), `${cut}`).toBe('more');
     expect(scanner.scan(bytes, bytes.length)).toBe('whole');
-    const replies = new Replies(bytes, scanner);
+    const replies = new Replies().of(bytes, scanner);
     expect([replies.array(), replies.text()]).toEqual([2, 'abc']);
   }
 });
@@ -93,26 +98,53 @@ test.each(['', '01', '-1', '1.5', 'x', '9007199254740992', '12345678901234567'])
 
 test('a request is what every client sends, however little room was thought of', () => {
   for (const bytes of [1, 1_000]) {
-    const request = new WireRequest(bytes);
+    const request = new WireRequest(Buffer.alloc(bytes));
     request.command(4);
     request.words(encodedWords(['HMGET']));
-    request.ascii('key');
+    request.key(Buffer.from('msgrecord:'), PLACE, 12);
     request.number(seq(2 ** 53 - 1));
     request.words(encodedWords(['é']));
-    expect(request.bytes).toEqual(encodedCommand(['HMGET', 'key', '9007199254740991', 'é']));
-    expect(request.commands).toBe(1);
+    request.group(1);
+    expect(request.bytes).toEqual(encodedCommand(['HMGET', KEYS.records(12), '9007199254740991', 'é']));
+    expect([request.commands, request.groups]).toEqual([1, [1]]);
   }
 });
 
 test.each([9, 10, 99, 100, 204])('a command of %d arguments says so', (count) => {
-  const request = new WireRequest(1);
+  const request = new WireRequest(Buffer.alloc(1));
   request.command(count);
   expect(request.bytes.toString()).toBe(`*${count}\r\n`);
 });
 
+test.each([0, 1, 9, 10, 999, 1_000, 9_999, 10_000, 2 ** 30 - 1, 2 ** 30, 2 ** 31, 99_999_999_999, 2 ** 53 - 1])(
+  '%d is sent in decimal text',
+  (number) => {
+    const request = new WireRequest(Buffer.alloc(1));
+    request.number(number);
+    expect(request.bytes).toEqual(encodedWords([String(number)]));
+  },
+);
+
+test.each(['facts', 'history', 'members'] as const)('the key of %s is spelled without a string as it is with one', (kind) => {
+  for (const count of [1, 64]) {
+    const keys = new KeySpace(count);
+    const place = keys.placeBytes();
+    for (const [tenant, id] of [
+      [0, 'g_1'],
+      [4_294_967_295, `d_${'x'.repeat(62)}`],
+      [7, 'A-_9'],
+    ] as const) {
+      const [tenantId, conversationId] = [parseTenantId(tenant), parseConversationId(id)];
+      const request = new WireRequest(Buffer.alloc(1));
+      request.key(Buffer.from(KEY_NAMES[kind]), place.set(tenantId, conversationId));
+      expect(request.bytes).toEqual(encodedWords([keys.conversation(tenantId, conversationId)[kind]]));
+    }
+  }
+});
+
 test('the bound of a range holds the bytes of the index', () => {
   for (const sequence of [0, 1, 255, 256, 2 ** 32, 2 ** 53 - 1]) {
-    const request = new WireRequest(1);
+    const request = new WireRequest(Buffer.alloc(1));
     request.after(seq(sequence));
     expect(request.bytes.subarray(5, 13)).toEqual(Buffer.from(sequenceToBytes(seq(sequence))));
     expect(request.bytes.toString('latin1')).toMatch(/^\$9\r\n\(/);

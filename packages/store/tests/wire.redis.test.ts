@@ -67,6 +67,21 @@ test.each([0, 1, 2, 49, 100, 101, 255, 256, 290, 301, 400])(
   },
 );
 
+test('facts that Redis gives in another order, or with a field that is not known, are read', async () => {
+  const { facts } = new KeySpace(64).conversation(TENANT, chats[0]?.conversationId ?? fail());
+  // Past 64 bytes a hash no longer keeps the order in which its fields were written.
+  await raw.sendCommand(['HSET', facts, 'title', 'a long title '.repeat(10)]);
+  rounds = 0;
+  const answer = await page(backend.store, 290);
+  expect(rounds).toBe(2);
+  expect(answer).toEqual(await page(plain, 290));
+  await raw.sendCommand(['HSET', facts, 'other', 'x']);
+  expect(await page(backend.store, 290)).toEqual(answer);
+  await raw.sendCommand(['HDEL', facts, 'other', 'epoch']);
+  expect(await page(backend.store, 290)).toEqual(await page(plain, 290));
+  expect((await page(plain, 290))[0]?.kind).toBe('damaged');
+});
+
 test('pages that are asked for at once each get their own answer', async () => {
   const watermarks = [0, 100, 150, 200, 250, 299];
   const answers = await Promise.all(watermarks.map((watermark) => page(backend.store, watermark)));

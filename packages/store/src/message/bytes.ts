@@ -1,5 +1,5 @@
 /** Reading and writing of the stored forms' parts. Numbers are big-endian; a u64 is a safe integer or malformed. */
-import { assert, type ConversationSeq, SEQ_MAX } from '@qim/proto';
+import { assert, CONVERSATION_ID_CHARS_MAX, type ConversationId, type ConversationSeq, SEQ_MAX } from '@qim/proto';
 
 /** The bytes are not what they should be. Never leaves the decoders: they turn it into a CorruptReason. */
 export class Malformed extends Error {
@@ -37,9 +37,12 @@ export function sequenceToBytes(seq: ConversationSeq): Uint8Array {
 export function sequenceFromBytes(bytes: Uint8Array, start = 0, length: number = bytes.length): ConversationSeq | undefined {
   if (length !== 8) return undefined;
   // Byte by byte: a DataView for each of up to 200 members costs more than the sum.
-  let value = 0;
-  for (let i = start; i < start + 8; i += 1) value = value * 256 + (bytes[i] ?? 0);
+  const value = u32At(bytes, start) * TWO_32 + u32At(bytes, start + 4);
   return value >= 1 && value <= SEQ_MAX ? (value as ConversationSeq) : undefined;
+}
+
+function u32At(bytes: Uint8Array, at: number): number {
+  return (((bytes[at] ?? 0) << 24) | ((bytes[at + 1] ?? 0) << 16) | ((bytes[at + 2] ?? 0) << 8) | (bytes[at + 3] ?? 0)) >>> 0;
 }
 
 /** Writes the 16 bytes of a UUID in lower-case text. */
@@ -97,6 +100,19 @@ export function getText(bytes: Uint8Array, at: number, length: number): string {
 function isAscii(bytes: Uint8Array, start: number, end: number): boolean {
   for (let i = start; i < end; i += 1) if ((bytes[i] ?? 0x80) >= 0x80) return false;
   return true;
+}
+
+/** An id of a conversation as bytes: all of it is ASCII. For many ids set one again and again. */
+export class IdBytes {
+  readonly bytes = new Uint8Array(CONVERSATION_ID_CHARS_MAX);
+  length = 0;
+
+  set(id: ConversationId): this {
+    const { bytes } = this;
+    for (let i = 0; i < id.length; i += 1) bytes[i] = id.charCodeAt(i);
+    this.length = id.length;
+    return this;
+  }
 }
 
 const WRITER_BYTES = 512;

@@ -53,7 +53,7 @@ import {
   SNIPPET_BYTES_MAX,
   type TenantId,
 } from '@qim/proto';
-import { ByteReader, getSafeU64, getText, Malformed, setU64, setUuid, utf8, viewOf } from './bytes.js';
+import { ByteReader, getSafeU64, getText, IdBytes, Malformed, setU64, setUuid, utf8, viewOf } from './bytes.js';
 import { userFingerprint } from './fingerprint.js';
 import { decodePayload, encodePayload, type Payload } from './payload.js';
 import { checkVersion, RecordHeader } from './record-header.js';
@@ -184,7 +184,7 @@ export function checkIdentity(
   conversationId: ConversationId,
   conversationSeq: ConversationSeq,
 ): boolean {
-  return header.tenantId === tenantId && header.sequence === conversationSeq && header.conversationIs(utf8.encode(conversationId));
+  return header.tenantId === tenantId && header.sequence === conversationSeq && header.conversationIs(new IdBytes().set(conversationId));
 }
 
 export function needsBody(header: RecordHeader): boolean {

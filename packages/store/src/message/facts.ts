@@ -12,6 +12,7 @@ import {
   type CorruptReason,
   HistoryVisibility,
   isQimError,
+  parseUserId,
   Role,
   SEQ_ZERO,
   type UserId,
@@ -117,22 +118,20 @@ export interface FactValues {
 }
 
 export function factsFromValues({ kind, title, settings, pair, numbers }: FactValues): StoredFacts | 'factsUnreadable' {
-  const [lastSequence = 0, reservedThrough = 0, lastCommittedAtMs = 0, retainedFrom = 0, previewSequence = 0, ...rest] = numbers;
-  const [amendmentNumber = 0, epoch = 0] = rest;
   if (kind !== ConversationKind.Direct && kind !== ConversationKind.Group) return 'factsUnreadable';
   try {
     const facts: StoredFacts = {
       kind,
       title,
       settings: settingsFrom(settings),
-      pair: pair === NO_PAIR ? [] : userIds(parseJson(pair)),
-      lastSequence: lastSequence as ConversationSeq,
-      reservedThrough: reservedThrough as ConversationSeq,
-      lastCommittedAtMs,
-      retainedFrom: retainedFrom as ConversationSeq,
-      previewSequence: previewSequence as ConversationSeq,
-      amendmentNumber,
-      epoch,
+      pair: pairFrom(pair),
+      lastSequence: (numbers[0] ?? 0) as ConversationSeq,
+      reservedThrough: (numbers[1] ?? 0) as ConversationSeq,
+      lastCommittedAtMs: numbers[2] ?? 0,
+      retainedFrom: (numbers[3] ?? 0) as ConversationSeq,
+      previewSequence: (numbers[4] ?? 0) as ConversationSeq,
+      amendmentNumber: numbers[5] ?? 0,
+      epoch: numbers[6] ?? 0,
     };
     return factsAgree(facts) ? facts : 'factsUnreadable';
   } catch (error) {
@@ -143,6 +142,21 @@ export function factsFromValues({ kind, title, settings, pair, numbers }: FactVa
 
 /** Of a group. */
 const NO_PAIR = '[]';
+const PAIR_START = '["';
+const PAIR_BETWEEN = '","';
+const PAIR_END = '"]';
+
+/** @throws Malformed | QimError */
+function pairFrom(text: string): readonly UserId[] {
+  if (text === NO_PAIR) return [];
+  // Two ids without anything escaped: what nearly all direct conversations have needs no parser.
+  const between = text.indexOf(PAIR_BETWEEN, PAIR_START.length);
+  const end = text.length - PAIR_END.length;
+  const after = between + PAIR_BETWEEN.length;
+  const plain = between > 0 && text.startsWith(PAIR_START) && text.endsWith(PAIR_END) && after <= end && !text.includes('\\');
+  if (!plain || text.indexOf('"', PAIR_START.length) !== between || text.indexOf('"', after) !== end) return userIds(parseJson(text));
+  return [parseUserId(text.slice(PAIR_START.length, between)), parseUserId(text.slice(after, end))];
+}
 
 /** @throws Malformed */
 function settingsFrom(text: string): ConversationSettings {

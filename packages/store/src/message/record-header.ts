@@ -23,7 +23,7 @@ import {
   USER_ID_BYTES_MAX,
   type UserId,
 } from '@qim/proto';
-import { getSafeU64, getText, getUuid } from './bytes.js';
+import { getSafeU64, getText, getUuid, type IdBytes } from './bytes.js';
 import { type PlainText, plainTextOf } from './payload.js';
 import { Flag, Offset, RECORD_VERSION, Size } from './record-layout.js';
 import { xxh32 } from './xxh32.js';
@@ -178,17 +178,17 @@ export class RecordHeader {
     return plainTextOf(this.#bytes, this.#start + this.payloadStart, this.#start + this.payloadEnd);
   }
 
-  /** `conversation`: the bytes of its id. */
-  conversationIs(conversation: Uint8Array): boolean {
-    return this.#holds(Offset.Texts, this.#conversationLength, conversation);
+  conversationIs({ bytes, length }: IdBytes): boolean {
+    return length === this.#conversationLength && this.#holds(Offset.Texts, length, bytes);
   }
 
   senderIs(userUtf8: Uint8Array): boolean {
-    return this.#holds(Offset.Texts + this.#conversationLength, this.#senderLength, userUtf8);
+    const length = this.#senderLength;
+    return length === userUtf8.length && this.#holds(Offset.Texts + this.#conversationLength, length, userUtf8);
   }
 
+  /** The first `length` of `expected`. */
   #holds(at: number, length: number, expected: Uint8Array): boolean {
-    if (length !== expected.length) return false;
     const bytes = this.#bytes;
     const first = this.#start + at;
     for (let i = 0; i < length; i += 1) if (bytes[first + i] !== expected[i]) return false;

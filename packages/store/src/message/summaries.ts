@@ -16,7 +16,7 @@ import {
   type UserId,
 } from '@qim/proto';
 import { corrupt } from '../errors.js';
-import { utf8 } from './bytes.js';
+import { IdBytes } from './bytes.js';
 import { Chain, chainFloor } from './chain.js';
 import { previewOf, RecordHeader } from './codec.js';
 import type { StoredFacts } from './facts.js';
@@ -45,6 +45,8 @@ export interface ReadingScope {
   readonly user: EncodedUser;
   /** Loaded with one record after the other. */
   readonly header: RecordHeader;
+  /** Set to one conversation after the other. */
+  readonly conversation: IdBytes;
 }
 
 /** What the second round reads, and what `finishReading` needs to know of the first. */
@@ -80,7 +82,7 @@ export function recordsIn(records: readonly RecordBytes[]): ReadRecord {
 }
 
 export function readingScope(tenantId: TenantId, userId: UserId): ReadingScope {
-  return { tenantId, user: encodeUser(userId), header: new RecordHeader() };
+  return { tenantId, user: encodeUser(userId), header: new RecordHeader(), conversation: new IdBytes() };
 }
 
 export function planReading(scope: ReadingScope, state: ConversationState, first: FirstRound): ReadingPlan | AnsweredPlan {
@@ -106,17 +108,26 @@ export function planReading(scope: ReadingScope, state: ConversationState, first
 
   const exact = head > state.watermark && head - state.watermark <= EXACT_UNREAD_SCAN_LIMIT;
   if (exact && members.at(-1) !== head) return damaged('indexOutOfOrder', head);
-  const sequences = exact ? members : [head];
   const windowLength = exact ? members.length : 0;
-  if (facts.previewSequence > 0 && !sequences.includes(facts.previewSequence)) sequences.push(facts.previewSequence);
+  const sequences = withPreview(exact ? members : [head], facts.previewSequence);
   return { kind: 'read', state, sequences, windowLength, head, facts, member };
+}
+
+/** In most conversations it is the last of them. */
+function withPreview(sequences: readonly ConversationSeq[], preview: ConversationSeq): readonly ConversationSeq[] {
+  if (preview === SEQ_ZERO || sequences.at(-1) === preview || sequences.includes(preview)) return sequences;
+  return [...sequences, preview];
 }
 
 /**
  * Members up to the head that was read; later ones belong to the next answer. All that were read must be members,
  * strictly ascending, and past the watermark.
  */
-function membersUpTo(window: readonly IndexMember[], watermark: ConversationSeq, head: ConversationSeq): ConversationSeq[] | CorruptReason {
+function membersUpTo(
+  window: readonly IndexMember[],
+  watermark: ConversationSeq,
+  head: ConversationSeq,
+): readonly ConversationSeq[] | CorruptReason {
   const members: ConversationSeq[] = [];
   let last = watermark;
   for (const sequence of window) {
@@ -171,8 +182,8 @@ type LoadRecord = (index: number) => Damage | undefined;
 
 /** Loads the scope's header with the record at an index of the plan, whole and the one that was asked for. */
 function recordLoader(scope: ReadingScope, plan: ReadingPlan, read: ReadRecord): LoadRecord {
-  const conversation = utf8.encode(plan.state.conversationId);
   const { header, tenantId } = scope;
+  const conversation = scope.conversation.set(plan.state.conversationId);
   return (index) => {
     const sequence = plan.sequences[index] ?? SEQ_ZERO;
     const reason = read(index, header);
@@ -186,19 +197,26 @@ function recordLoader(scope: ReadingScope, plan: ReadingPlan, read: ReadRecord):
 function countWindow(scope: ReadingScope, plan: ReadingPlan, load: LoadRecord): Counted | Damage {
   const { header, user } = scope;
   const chain = new Chain(chainFloor(plan.state.watermark, plan.facts.retainedFrom));
-  const verdicts = { counted: 0, own: 0, control: 0, recalled: 0, deleted: 0 };
-  let mentions = 0;
+  let [counted, mentions, own, control, recalled, deleted] = [0, 0, 0, 0, 0, 0];
   let newestShown = SEQ_ZERO;
   for (let i = 0; i < plan.windowLength; i += 1) {
     const damage = load(i);
     if (damage !== undefined) return damage;
     if (!chain.follows(header.sequence, header.prevSequence)) return { reason: 'chainBroken', sequence: header.sequence };
     const verdict = judge(header.type, header.status, header.senderIs(user.utf8));
-    verdicts[verdict] += 1;
-    if (verdict === 'counted' && header.mentions(user.fingerprint)) mentions += 1;
-    if (verdict !== 'control') newestShown = header.sequence;
+    if (verdict === 'control') {
+      control += 1;
+      continue;
+    }
+    newestShown = header.sequence;
+    if (verdict === 'own') own += 1;
+    else if (verdict === 'recalled') recalled += 1;
+    else if (verdict === 'deleted') deleted += 1;
+    else {
+      counted += 1;
+      if (header.mentions(user.fingerprint)) mentions += 1;
+    }
   }
-  const { counted, own, control, recalled, deleted } = verdicts;
   const evidence = { scanned: plan.windowLength, own, control, recalled, deleted, chainUnbroken: plan.windowLength > 0 };
   return { counted, mentions, newestShown, evidence };
 }

@@ -19,6 +19,7 @@ import {
 } from '@qim/proto';
 import { utf8 } from '../message/bytes.js';
 import { partitionOf, partitionTags } from './partitions.js';
+import { PlaceBytes } from './place-bytes.js';
 
 /** Of the whole deployment: how it was made. The only key that is not tagged. */
 export const DEPLOYMENT_KEY = 'qim:deployment';
@@ -68,6 +69,9 @@ export function dedupField(sender: UserId, clientMessageId: ClientMessageId): st
   return `${encodePart(sender)}:${encodePart(clientMessageId)}`;
 }
 
+/** What a key of a conversation begins with; its place follows, and where there are buckets, a colon and the bucket. */
+export const KEY_NAMES = { facts: 'msgfacts:', history: 'msghistory:', members: 'msgmembers:', records: 'msgrecord:' } as const;
+
 /** The keys of one conversation. */
 export class ConversationKeys {
   readonly partition: number;
@@ -84,7 +88,7 @@ export class ConversationKeys {
   }
 
   get facts(): string {
-    return `msgfacts:${this.#place}`;
+    return `${KEY_NAMES.facts}${this.#place}`;
   }
   /** The conversation whose facts lie under a key; undefined: it is no such key. */
   static placeOf(factsKey: string): ConversationPlace | undefined {
@@ -100,16 +104,16 @@ export class ConversationKeys {
   }
 
   get members(): string {
-    return `msgmembers:${this.#place}`;
+    return `${KEY_NAMES.members}${this.#place}`;
   }
   get history(): string {
-    return `msghistory:${this.#place}`;
+    return `${KEY_NAMES.history}${this.#place}`;
   }
   get amendments(): string {
     return `msgamend:${this.#place}`;
   }
   records(bucket: number): string {
-    return `msgrecord:${this.#place}:${bucket}`;
+    return `${KEY_NAMES.records}${this.#place}:${bucket}`;
   }
   bodies(bucket: number): string {
     return `msgbody:${this.#place}:${bucket}`;
@@ -153,9 +157,18 @@ export class KeySpace {
 
   conversation(tenantId: TenantId, conversationId: ConversationId): ConversationKeys {
     const partition = partitionOf(tenantId, conversationId, this.partitionCount);
+    return new ConversationKeys(partition, this.#tagOf(partition), tenantId, conversationId);
+  }
+
+  /** To be set to one conversation after the other. */
+  placeBytes(): PlaceBytes {
+    return new PlaceBytes(this.#tags);
+  }
+
+  #tagOf(partition: number): string {
     const tag = this.#tags[partition];
     assert(tag !== undefined, 'every conversation has a partition');
-    return new ConversationKeys(partition, tag, tenantId, conversationId);
+    return tag;
   }
 
   allOutboxes(): readonly string[] {

@@ -4,9 +4,9 @@
  * It answers with undefined when the wire did, or when a reply has not the form of a sound store: summaries.ts then asks
  * over the ordinary connection, and only what that one finds is told of anyone's data.
  */
-import { type ConversationSeq, EXACT_UNREAD_SCAN_LIMIT } from '@qim/proto';
+import { EXACT_UNREAD_SCAN_LIMIT } from '@qim/proto';
 import { sequenceFromBytes } from '../message/bytes.js';
-import { FACT_FIELDS, factsFromValues, parseMember, type StoredFacts } from '../message/facts.js';
+import { parseMember } from '../message/facts.js';
 import {
   type AnsweredPlan,
   finishReading,
@@ -16,26 +16,30 @@ import {
   type ReadingScope,
   type ReadRecord,
 } from '../message/summaries.js';
-import type { ConversationReading, ConversationState, MemberEntry } from '../message/summary.js';
+import type { ConversationReading, ConversationState } from '../message/summary.js';
 import type { RedisContext } from './context.js';
-import { bucketOf, type ConversationKeys } from './keys.js';
+import { bucketOf, KEY_NAMES } from './keys.js';
+import type { PlaceBytes } from './place-bytes.js';
 import type { Wire } from './wire.js';
+import { LastText, WireFacts } from './wire-facts.js';
 import { type Replies, UnexpectedReply } from './wire-replies.js';
-import { encodedWords, WireRequest } from './wire-request.js';
+import { encodedWords, type WireRequest } from './wire-request.js';
 
 type Plan = ReadingPlan | AnsweredPlan;
 
-const FACTS_HEAD = encodedWords(['HMGET'], 2 + FACT_FIELDS.length);
-const FACTS_TAIL = encodedWords(FACT_FIELDS);
+const FACTS_HEAD = encodedWords(['HGETALL'], 2);
 const NEWEST_HEAD = encodedWords(['ZRANGE'], 5);
 const NEWEST_TAIL = encodedWords(['-1', '-1', 'WITHSCORES']);
 const WINDOW_HEAD = encodedWords(['ZRANGEBYLEX'], 7);
 const WINDOW_TAIL = encodedWords(['+', 'LIMIT', '0', String(EXACT_UNREAD_SCAN_LIMIT)]);
 const MEMBER_HEAD = encodedWords(['HGET'], 3);
 const HMGET = encodedWords(['HMGET']);
+const [FACTS, HISTORY, MEMBERS, RECORDS] = [KEY_NAMES.facts, KEY_NAMES.history, KEY_NAMES.members, KEY_NAMES.records].map((name) =>
+  Buffer.from(name, 'latin1'),
+) as [Buffer, Buffer, Buffer, Buffer];
 const FIRST_ROUND_COMMANDS = 4;
 /** Of one conversation in the first round, about; and of one record in the second. */
-const FIRST_BYTES = 640;
+const FIRST_BYTES = 512;
 const RECORD_BYTES = 12;
 const RECORDS_BYTES = 96;
 const ZERO = 48;
@@ -48,63 +52,48 @@ export async function readByWire(
   confirmed: boolean,
 ): Promise<(ConversationReading | 'again')[] | undefined> {
   if (wire === undefined || states.length === 0) return undefined;
-  const own = states.map(({ conversationId }) => keys.conversation(scope.tenantId, conversationId));
-  const plans = await firstRound(wire, scope, states, own);
-  return plans && secondRound(wire, scope, plans, own, confirmed);
+  const place = keys.placeBytes();
+  const plans = await firstRound(wire, scope, states, place);
+  return plans && secondRound(wire, scope, plans, place, confirmed);
 }
 
-function firstRound(
-  wire: Wire,
-  scope: ReadingScope,
-  states: readonly ConversationState[],
-  keys: readonly ConversationKeys[],
-): Promise<Plan[] | undefined> {
-  const request = new WireRequest(FIRST_BYTES * states.length);
+function firstRound(wire: Wire, scope: ReadingScope, states: readonly ConversationState[], place: PlaceBytes): Promise<Plan[] | undefined> {
+  const request = wire.request(FIRST_BYTES * states.length);
   const member = encodedWords([scope.user.userId]);
-  for (const [i, own] of keys.entries()) {
-    const { facts, history, members } = own;
+  for (const { conversationId, watermark } of states) {
+    place.set(scope.tenantId, conversationId);
     request.words(FACTS_HEAD);
-    request.ascii(facts);
-    request.words(FACTS_TAIL);
+    request.key(FACTS, place);
     request.words(NEWEST_HEAD);
-    request.ascii(history);
+    request.key(HISTORY, place);
     request.words(NEWEST_TAIL);
     request.words(WINDOW_HEAD);
-    request.ascii(history);
-    request.after((states[i] as ConversationState).watermark);
+    request.key(HISTORY, place);
+    request.after(watermark);
     request.words(WINDOW_TAIL);
     request.words(MEMBER_HEAD);
-    request.ascii(members);
+    request.key(MEMBERS, place);
     request.words(member);
+    request.group(FIRST_ROUND_COMMANDS);
   }
-  request.commands = FIRST_ROUND_COMMANDS * states.length;
-  const members = new MemberTexts();
-  return wire.round(request, (replies) => states.map((state) => planFrom(scope, state, replies, members)));
+  const facts = new WireFacts();
+  const members = new LastText(parseMember);
+  return wire.round(request, (replies, i) => planFrom(scope, states[i] as ConversationState, replies, facts, members));
 }
 
-function planFrom(scope: ReadingScope, state: ConversationState, replies: Replies, members: MemberTexts): Plan {
-  const facts = factsFrom(replies);
-  const newest = newestFrom(replies);
-  const window: IndexMember[] = [];
-  for (let left = replies.array(); left > 0; left -= 1) window.push(memberFrom(replies));
-  return planReading(scope, state, { facts, newest, window, member: members.parsed(replies.text()) });
-}
-
-/** Undefined: absent. Facts that are no facts are the ordinary connection's to tell. */
-function factsFrom(replies: Replies): StoredFacts | undefined {
-  if (replies.array() !== FACT_FIELDS.length) throw new UnexpectedReply('another number of fields');
-  if (!replies.value()) {
-    for (let i = 1; i < FACT_FIELDS.length; i += 1) if (replies.value()) throw new UnexpectedReply('a field is missing');
-    return undefined;
-  }
-  const kind = replies.asDecimal();
-  const [title, settings, pair] = [replies.text(), replies.text(), replies.text()];
-  if (title === undefined || settings === undefined || pair === undefined) throw new UnexpectedReply('a field is missing');
-  const numbers: number[] = [];
-  for (let i = 4; i < FACT_FIELDS.length; i += 1) numbers.push(replies.decimal());
-  const facts = factsFromValues({ kind, title, settings, pair, numbers });
-  if (typeof facts === 'string') throw new UnexpectedReply(facts);
-  return facts;
+function planFrom(
+  scope: ReadingScope,
+  state: ConversationState,
+  replies: Replies,
+  facts: WireFacts,
+  members: LastText<ReturnType<typeof parseMember>>,
+): Plan {
+  return planReading(scope, state, {
+    facts: facts.read(replies),
+    newest: newestFrom(replies),
+    window: windowFrom(replies),
+    member: replies.value() ? members.of(replies) : undefined,
+  });
 }
 
 function newestFrom(replies: Replies): { readonly sequence: IndexMember; readonly score: number } | undefined {
@@ -115,107 +104,83 @@ function newestFrom(replies: Replies): { readonly sequence: IndexMember; readonl
   return { sequence, score: zero ? 0 : Number.NaN };
 }
 
+function windowFrom(replies: Replies): IndexMember[] {
+  const window: IndexMember[] = [];
+  for (let left = replies.array(); left > 0; left -= 1) window.push(memberFrom(replies));
+  return window;
+}
+
 function memberFrom(replies: Replies): IndexMember {
   if (!replies.value()) throw new UnexpectedReply('nil in an index');
   return sequenceFromBytes(replies.bytes, replies.start, replies.length);
 }
 
-/** Most entries of one user say the same: each text is parsed once for a page. */
-class MemberTexts {
-  #text: string | undefined;
-  #entry: MemberEntry | 'memberUnreadable' | undefined;
-
-  parsed(text: string | undefined): MemberEntry | 'memberUnreadable' | undefined {
-    if (text !== this.#text) {
-      this.#text = text;
-      this.#entry = text === undefined ? undefined : parseMember(text);
-    }
-    return this.#entry;
-  }
-}
-
-/** Where the records of a plan were asked for: for each sequence, which of all the values of the plan it is. */
+/** The records of a plan, as they were asked for. */
 interface Asked {
   readonly plan: ReadingPlan;
-  /** How many values each command is answered with. */
-  readonly counts: readonly number[];
-  /** Undefined: in the order of the sequences. */
-  readonly places: readonly number[] | undefined;
+  /** In `plans`. */
+  readonly at: number;
+  /** How many sequences, one after the other, each command asks for. */
+  readonly runs: readonly number[];
 }
 
 async function secondRound(
   wire: Wire,
   scope: ReadingScope,
   plans: readonly Plan[],
-  keys: readonly ConversationKeys[],
+  place: PlaceBytes,
   confirmed: boolean,
 ): Promise<(ConversationReading | 'again')[] | undefined> {
-  let records = 0;
-  for (const plan of plans) if (plan.kind === 'read') records += plan.sequences.length;
-  if (records === 0) return plans.map((plan) => (plan as AnsweredPlan).reading);
-  const request = new WireRequest(RECORDS_BYTES * plans.length + RECORD_BYTES * records);
-  const asked = plans.map((plan, i) => (plan.kind === 'answered' ? plan : askRecords(request, keys[i] as ConversationKeys, plan)));
-  return wire.round(request, (replies) => asked.map((each) => ('kind' in each ? each.reading : finished(scope, each, replies, confirmed))));
-}
-
-/** One HMGET for each bucket. */
-function askRecords(request: WireRequest, own: ConversationKeys, plan: ReadingPlan): Asked {
-  const { sequences } = plan;
-  const bucket = bucketOf(sequences[0] ?? 0);
-  if (sequences.every((seq) => bucketOf(seq) === bucket)) {
-    askBucket(request, own.records(bucket), sequences);
-    return { plan, counts: [sequences.length], places: undefined };
+  let [reads, records] = [0, 0];
+  for (const plan of plans) {
+    if (plan.kind === 'answered') continue;
+    reads += 1;
+    records += plan.sequences.length;
   }
-  const groups = new Map<number, BucketGroup>();
-  for (const [i, seq] of sequences.entries()) {
-    const of = bucketOf(seq);
-    const group = groups.get(of) ?? { sequences: [], indexes: [] };
-    group.sequences.push(seq);
-    group.indexes.push(i);
-    groups.set(of, group);
+  if (reads === 0) return plans.map((plan) => (plan as AnsweredPlan).reading);
+  const request = wire.request(RECORDS_BYTES * reads + RECORD_BYTES * records);
+  const asked: Asked[] = [];
+  for (const [at, plan] of plans.entries()) {
+    if (plan.kind === 'answered') continue;
+    place.set(scope.tenantId, plan.state.conversationId);
+    asked.push({ plan, at, runs: askRecords(request, place, plan) });
   }
-  for (const [of, group] of groups) askBucket(request, own.records(of), group.sequences);
-  const all = [...groups.values()];
-  return { plan, counts: all.map(({ indexes }) => indexes.length), places: placesOf(all, sequences.length) };
+  const read = await wire.round(request, (replies, i) => finished(scope, asked[i] as Asked, replies, confirmed));
+  if (read === undefined || reads === plans.length) return read;
+  const readings = plans.map((plan): ConversationReading | 'again' => (plan.kind === 'answered' ? plan.reading : 'again'));
+  for (const [i, { at }] of asked.entries()) readings[at] = read[i] ?? 'again';
+  return readings;
 }
 
-function askBucket(request: WireRequest, key: string, sequences: readonly ConversationSeq[]): void {
-  request.command(2 + sequences.length);
-  request.words(HMGET);
-  request.ascii(key);
-  for (const seq of sequences) request.number(seq);
-}
-
-/** What of a plan lies in one bucket. */
-interface BucketGroup {
-  readonly sequences: ConversationSeq[];
-  /** In `ReadingPlan.sequences`. */
-  readonly indexes: number[];
-}
-
-function placesOf(groups: readonly BucketGroup[], length: number): number[] {
-  const places = new Array<number>(length).fill(0);
-  let place = 0;
-  for (const { indexes } of groups) for (const i of indexes) places[i] = place++;
-  return places;
-}
-
-function finished(
-  scope: ReadingScope,
-  { plan, counts, places }: Asked,
-  replies: Replies,
-  confirmed: boolean,
-): ConversationReading | 'again' {
-  // Of each value, but for the arrays around them.
-  const positions: number[] = [];
-  for (const count of counts) {
-    if (replies.array() !== count) throw new UnexpectedReply('another number of fields');
-    for (let i = 0; i < count; i += 1) positions.push(replies.position + 2 * i);
-    replies.skip(count);
+/** One HMGET for the sequences, one after the other, that lie in one bucket: at most three. */
+function askRecords(request: WireRequest, place: PlaceBytes, { sequences }: ReadingPlan): number[] {
+  const runs: number[] = [];
+  for (let from = 0; from < sequences.length; ) {
+    const bucket = bucketOf(sequences[from] ?? 0);
+    let to = from + 1;
+    while (to < sequences.length && bucketOf(sequences[to] ?? 0) === bucket) to += 1;
+    request.command(2 + to - from);
+    request.words(HMGET);
+    request.key(RECORDS, place, bucket);
+    for (let i = from; i < to; i += 1) request.number(sequences[i] ?? 0);
+    runs.push(to - from);
+    from = to;
   }
+  request.group(runs.length);
+  return runs;
+}
+
+function finished(scope: ReadingScope, { plan, runs }: Asked, replies: Replies, confirmed: boolean): ConversationReading | 'again' {
+  const start = replies.position;
+  for (const run of runs) {
+    if (replies.array() !== run) throw new UnexpectedReply('another number of fields');
+    replies.skip(run);
+  }
+  const [first = 0, second = 0] = runs;
   const read: ReadRecord = (index, header) => {
-    const position = positions[places?.[index] ?? index];
-    if (position === undefined || !replies.valueAt(position)) return 'recordMissing';
+    // Each run has the array's own mark before it.
+    const arrays = index < first ? 1 : index < first + second ? 2 : 3;
+    if (!replies.valueAt(start + 2 * (index + arrays))) return 'recordMissing';
     return header.load(replies.bytes, replies.start, replies.length);
   };
   return finishReading(scope, plan, read, confirmed);

@@ -36,70 +36,74 @@ export class ReplyScanner {
   #at = 0;
   #number = 0;
 
-  /** For a new round of so many replies, which begin at 0. */
-  begin(replies: number): void {
+  /** For so many replies, which begin at `at`. */
+  begin(replies: number, at = 0): void {
     this.#pending = replies;
-    this.#at = 0;
+    this.#at = at;
     this.marked = 0;
   }
 
-  /** Where the round ends, once it is whole. */
+  /** Where the replies end, once they are whole. */
   get end(): number {
     return this.#at;
   }
 
   /** Goes on over [0, used) of `bytes`, of which a part was seen before. */
   scan(bytes: Uint8Array, used: number): ScanState {
-    while (this.#pending > 0) {
-      const at = this.#at;
+    let at = this.#at;
+    let pending = this.#pending;
+    let state: ScanState = 'whole';
+    while (pending > 0) {
       const kind = bytes[at];
       if (kind === MINUS) {
         const end = bytes.subarray(0, used).indexOf(LF, at);
-        if (end < 0) return used - at > ERROR_BYTES_MAX ? 'unexpected' : 'more';
+        if (end < 0) {
+          state = used - at > ERROR_BYTES_MAX ? 'unexpected' : 'more';
+          break;
+        }
         this.#mark(ERROR, 0);
-        this.#pending -= 1;
-        this.#at = end + 1;
+        pending -= 1;
+        at = end + 1;
         continue;
       }
       const after = this.#line(bytes, at + 1, used);
-      if (after === 0) return 'more';
-      if (after < 0 || (kind !== DOLLAR && kind !== STAR)) return 'unexpected';
       const count = this.#number;
-      if (kind === STAR) {
-        if (count < 0) return 'unexpected';
-        this.#mark(ARRAY, count);
-        this.#pending += count - 1;
-        this.#at = after;
-      } else if (count < 0) {
-        this.#mark(NIL, 0);
-        this.#pending -= 1;
-        this.#at = after;
-      } else {
-        const next = after + count + LINE_END;
-        if (next > used) return 'more';
-        this.#mark(after, count);
-        this.#pending -= 1;
-        this.#at = next;
+      if (after <= 0 || (kind !== DOLLAR && kind !== STAR) || (kind === STAR && count < 0)) {
+        state = after === 0 ? 'more' : 'unexpected';
+        break;
       }
+      const next = kind === STAR || count < 0 ? after : after + count + LINE_END;
+      if (next > used) {
+        state = 'more';
+        break;
+      }
+      if (kind === STAR) this.#mark(ARRAY, count);
+      else if (count < 0) this.#mark(NIL, 0);
+      else this.#mark(after, count);
+      pending += kind === STAR ? count - 1 : -1;
+      at = next;
     }
-    return 'whole';
+    this.#at = at;
+    this.#pending = pending;
+    return state;
   }
 
   /** Reads the number of a line into `#number`. What follows the line; 0: it is not all there; -1: it is no number. */
   #line(bytes: Uint8Array, start: number, used: number): number {
+    const digitsEnd = Math.min(used, start + DIGITS_MAX + 1);
     let at = start;
     const negative = bytes[at] === MINUS;
     if (negative) at += 1;
     let value = 0;
-    for (; at < used && at - start <= DIGITS_MAX; at += 1) {
-      const byte = bytes[at] ?? 0;
-      if (byte === CR) {
-        this.#number = negative ? -value : value;
-        return at + 1 < used ? at + LINE_END : 0;
+    for (; at < digitsEnd; at += 1) {
+      const digit = (bytes[at] ?? 0) - ZERO;
+      if (digit >= 0 && digit <= 9) {
+        value = value * 10 + digit;
+        continue;
       }
-      const digit = byte - ZERO;
-      if (digit < 0 || digit > 9) return -1;
-      value = value * 10 + digit;
+      if (bytes[at] !== CR) return -1;
+      this.#number = negative ? -value : value;
+      return at + 1 < used ? at + LINE_END : 0;
     }
     return at < used ? -1 : 0;
   }
@@ -116,25 +120,31 @@ export class ReplyScanner {
   }
 }
 
+const NO_BYTES = Buffer.alloc(0);
+const NO_MARKS = new Int32Array(0);
+
 /** A reply of another kind than the one that was read for. */
 export class UnexpectedReply extends Error {
   override readonly name = 'UnexpectedReply';
 }
 
-/** Reads the values of a whole round one after the other. Valid until its reader returns: the bytes are used again. */
+/** Reads the values of whole replies one after the other. Valid until its reader returns: the bytes are used again. */
 export class Replies {
-  readonly bytes: Buffer;
-  readonly #marks: Int32Array;
-  readonly #end: number;
+  bytes: Buffer = NO_BYTES;
+  #marks = NO_MARKS;
+  #end = 0;
   #at = 0;
   /** Of the value that was read last. */
   start = 0;
   length = 0;
 
-  constructor(bytes: Buffer, { marks, marked }: ReplyScanner) {
+  /** The same reader, before the first of the values that were found. */
+  of(bytes: Buffer, { marks, marked }: ReplyScanner): this {
     this.bytes = bytes;
     this.#marks = marks;
     this.#end = marked;
+    this.#at = 0;
+    return this;
   }
 
   /** How many values follow. @throws UnexpectedReply when no array is next, as the others do */
@@ -153,7 +163,20 @@ export class Replies {
 
   /** UTF-8; undefined: nil. */
   text(): string | undefined {
-    return this.value() ? this.bytes.toString('utf8', this.start, this.start + this.length) : undefined;
+    return this.value() ? this.asText() : undefined;
+  }
+
+  /** The same, of the value that was read last. */
+  asText(): string {
+    return this.length === 0 ? '' : this.bytes.toString('utf8', this.start, this.start + this.length);
+  }
+
+  /** The value that was read last is these bytes. */
+  is(expected: Uint8Array): boolean {
+    const { bytes, start, length } = this;
+    if (length !== expected.length) return false;
+    for (let i = 0; i < length; i += 1) if (bytes[start + i] !== expected[i]) return false;
+    return true;
   }
 
   /** Of decimal text as parseDecimal takes it; what is none is unexpected. */

@@ -5,14 +5,23 @@
  * answers with undefined, and the caller asks the same of the ordinary connection, which knows all cases. Only reads may
  * go over it: they may be asked for twice. It is connected when it is first used, and again after a loss when it is used
  * again; until then it is not there. Not over TLS, and not to a Cluster.
+ *
+ * Replies are read as they come, while Redis still works on those that follow.
  */
 import { connect, type Socket } from 'node:net';
-import { STORE_COMMANDS_WAITING_MAX, STORE_RECONNECT_PAUSE_MS_MAX, WIRE_BYTES_MAX, WIRE_SLAB_BYTES } from '@qim/proto';
+import {
+  STORE_COMMANDS_WAITING_MAX,
+  STORE_RECONNECT_PAUSE_MS_MAX,
+  WIRE_BYTES_MAX,
+  WIRE_REQUEST_BYTES_MAX,
+  WIRE_SLAB_BYTES,
+} from '@qim/proto';
 import { afterMs } from '../clock.js';
 import { unavailable } from '../errors.js';
 import type { StoreAddress } from './address.js';
-import { Replies, ReplyScanner, UnexpectedReply } from './wire-replies.js';
-import { encodedCommand, type WireRequest } from './wire-request.js';
+import { Replies, ReplyScanner } from './wire-replies.js';
+import { encodedCommand, WireRequest } from './wire-request.js';
+import { type GroupReader, WireRound } from './wire-round.js';
 
 export interface WireSettings {
   readonly address: StoreAddress;
@@ -23,12 +32,6 @@ export interface WireSettings {
   readonly onRoundTrip: () => void;
 }
 
-interface Waiting {
-  readonly commands: number;
-  /** Undefined: no answer will come, or not the one that was expected. */
-  readonly settle: (replies: Replies | undefined) => void;
-}
-
 export class Wire {
   readonly #settings: WireSettings;
   #socket: Socket | undefined;
@@ -37,11 +40,16 @@ export class Wire {
   /** After a failed try, for a while. */
   #resting = false;
   #callOffRest = (): void => {};
-  readonly #waiting: Waiting[] = [];
+  readonly #waiting: WireRound[] = [];
   #waitingCommands = 0;
   #slab = Buffer.allocUnsafeSlow(WIRE_SLAB_BYTES);
   #used = 0;
   readonly #scanner = new ReplyScanner();
+  readonly #replies = new Replies();
+  /** Where the replies begin that are being scanned. */
+  #groupStart = 0;
+  /** Of a round that was answered, for the next one. */
+  #spare: Buffer | undefined;
   /** Takes what comes before the first round. */
   #greeting: ((chunk: string) => void) | undefined;
 
@@ -49,46 +57,55 @@ export class Wire {
     this.#settings = settings;
   }
 
+  /** To be filled for one round; `bytes`: how many it will take, about. */
+  request(bytes: number): WireRequest {
+    const spare = this.#spare;
+    this.#spare = undefined;
+    return new WireRequest(spare !== undefined && spare.length >= bytes ? spare : Buffer.allocUnsafeSlow(bytes));
+  }
+
   /**
-   * What `read` makes of the replies, or undefined: ask elsewhere. `read` runs before anything else may use the bytes, and
-   * must keep none of them. Cost: 1. @throws StoreUnavailable when no answer comes in time
+   * What `read` makes of the replies, one value for each group of the request, or undefined: ask elsewhere. `read` runs
+   * before anything else may use the bytes, and must keep none of them. Cost: 1. @throws StoreUnavailable when no answer comes in time
    */
-  async round<T>({ bytes, commands }: WireRequest, read: (replies: Replies) => T): Promise<T | undefined> {
+  async round<T>(request: WireRequest, read: GroupReader<T>): Promise<T[] | undefined> {
+    const { commands } = request;
     if (!this.#ready || this.#waitingCommands + commands > STORE_COMMANDS_WAITING_MAX) {
       this.#connect();
       return undefined;
     }
     const socket = this.#socket;
+    const made: T[] = [];
     let callOff = (): void => {};
+    this.#waitingCommands += commands;
     try {
-      return await new Promise<T | undefined>((resolve, reject) => {
+      const whole = await new Promise<boolean>((resolve, reject) => {
         callOff = afterMs(this.#settings.timeoutMs, () => {
           reject(unavailable('connection', new Error(`no answer in ${this.#settings.timeoutMs} ms`)));
           this.#drop(socket);
         });
-        this.#ask(bytes, commands, (replies) => resolve(replies && readOrNothing(replies, read)), reject);
+        this.#ask(new WireRound(request.groups, (replies, group) => made.push(read(replies, group)), resolve, reject), request);
       });
+      // All of it was answered, so all of it was sent.
+      if (whole && request.buffer.length <= WIRE_REQUEST_BYTES_MAX) this.#spare = request.buffer;
+      return whole ? made : undefined;
     } finally {
+      this.#waitingCommands -= commands;
       callOff();
     }
   }
 
-  #ask(bytes: Buffer, commands: number, settle: Waiting['settle'], fail: (error: unknown) => void): void {
+  #ask(round: WireRound, request: WireRequest): void {
     this.#settings.onRoundTrip();
-    this.#waitingCommands += commands;
-    if (this.#waiting.length === 0) this.#scanner.begin(commands);
-    this.#waiting.push({
-      commands,
-      settle: (replies) => {
-        this.#waitingCommands -= commands;
-        try {
-          settle(replies);
-        } catch (error) {
-          fail(error);
-        }
-      },
-    });
-    this.#socket?.write(bytes);
+    this.#waiting.push(round);
+    if (this.#waiting.length === 1) this.#scanNext(0);
+    this.#socket?.write(request.bytes);
+  }
+
+  /** The next group of replies begins at `at`. */
+  #scanNext(at: number): void {
+    this.#groupStart = at;
+    this.#scanner.begin(this.#waiting[0]?.nextReplies ?? 0, at);
   }
 
   #connect(): void {
@@ -151,24 +168,34 @@ export class Wire {
     this.#used += bytes;
     for (let first = this.#waiting[0]; first !== undefined; first = this.#waiting[0]) {
       const state = this.#scanner.scan(this.#slab, this.#used);
-      if (state === 'more' && this.#used < WIRE_BYTES_MAX) return true;
+      if (state === 'more' && this.#used - this.#groupStart < WIRE_BYTES_MAX) {
+        this.#makeRoom();
+        return true;
+      }
       if (state !== 'whole') break;
-      this.#waiting.shift();
-      first.settle(new Replies(this.#slab, this.#scanner));
-      this.#keepRest();
-      this.#scanner.begin(this.#waiting[0]?.commands ?? 0);
+      first.take(this.#replies.of(this.#slab, this.#scanner));
+      if (first.isOver) this.#waiting.shift();
+      this.#scanNext(this.#scanner.end);
+      if (first.isOver) first.settle();
     }
     // What nobody waits for, or what is not understood: the place in the stream is lost.
-    if (this.#used > 0) this.#drop(socket);
+    if (this.#used > this.#groupStart) this.#drop(socket);
+    this.#makeRoom();
     return true;
   }
 
-  #keepRest(): void {
-    const { end } = this.#scanner;
-    const rest = this.#used - end;
-    if (rest > 0) this.#slab.copyWithin(0, end, this.#used);
-    else if (this.#slab.length > WIRE_SLAB_BYTES) this.#slab = Buffer.allocUnsafeSlow(WIRE_SLAB_BYTES);
+  /** Takes what was read away, at once where nothing lies behind it, else before the slab is full. */
+  #makeRoom(): void {
+    const start = this.#groupStart;
+    const rest = this.#used - start;
+    if (start === 0 || (rest > 0 && this.#used < this.#slab.length / 2)) return;
+    if (this.#slab.length > WIRE_SLAB_BYTES && rest <= WIRE_SLAB_BYTES / 2) {
+      const shorter = Buffer.allocUnsafeSlow(WIRE_SLAB_BYTES);
+      this.#slab.copy(shorter, 0, start, this.#used);
+      this.#slab = shorter;
+    } else if (rest > 0) this.#slab.copyWithin(0, start, this.#used);
     this.#used = rest;
+    this.#scanNext(0);
   }
 
   #drop(socket: Socket | undefined): void {
@@ -177,6 +204,7 @@ export class Wire {
     this.#ready = false;
     this.#greeting = undefined;
     this.#used = 0;
+    this.#groupStart = 0;
     this.#callOffRest();
     socket.destroy();
     if (!this.#closed) {
@@ -185,23 +213,12 @@ export class Wire {
         this.#resting = false;
       });
     }
-    for (const { settle } of this.#waiting.splice(0)) settle(undefined);
+    for (const round of this.#waiting.splice(0)) round.lose();
   }
 
   close(): void {
     this.#closed = true;
     this.#drop(this.#socket);
     this.#callOffRest();
-  }
-}
-
-function readOrNothing<T>(replies: Replies, read: (replies: Replies) => T): T | undefined {
-  try {
-    const result = read(replies);
-    replies.done();
-    return result;
-  } catch (error) {
-    if (error instanceof UnexpectedReply) return undefined;
-    throw error;
   }
 }
