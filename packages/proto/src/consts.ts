@@ -136,6 +136,8 @@ export const SNIPPET_BYTES_MAX = 256;
 export const RECORD_BUCKET_SIZE = 256;
 /** Commits of one conversation that go in one atomic step: they span at most two buckets. */
 export const COMMIT_BATCH_MAX = 128;
+/** Conversations whose commits go in one atomic step, some 2 ms of the store's one thread. */
+export const COMMIT_CONVERSATIONS_MAX = 32;
 /** De-duplication entries are kept per week, and two weeks are looked at: an entry lives 7 to 14 days. */
 export const DEDUP_WEEK_MS = 7 * 24 * 60 * 60 * 1000;
 /** Records that one step of retention removes: it holds up everyone else's commits for its time, some 5 ms. */

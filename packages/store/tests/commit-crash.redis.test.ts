@@ -8,7 +8,7 @@ let raw: RawClient;
 
 beforeEach(async () => {
   const server = { appendonly: 'always', args: ['--busy-reply-threshold', '1'] } as const;
-  backend = await RedisBackend.open({ transformScript: plantedFaults, partitions: 2 }, server);
+  backend = await RedisBackend.open({ transformScript: plantedFaults, fastPaths: true, partitions: 2 }, server);
   raw = await rawClient(backend.server.url);
 });
 

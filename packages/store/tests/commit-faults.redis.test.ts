@@ -17,7 +17,7 @@ let bob: UserId;
 const keySpace = new KeySpace(64);
 
 beforeAll(async () => {
-  backend = await RedisBackend.open({ transformScript: plantedFaults });
+  backend = await RedisBackend.open({ transformScript: plantedFaults, fastPaths: true });
   raw = await rawClient(backend.server.url);
 });
 afterAll(async () => {

@@ -2,6 +2,7 @@
 import { ControlKind, HistoryVisibility, MessageType, type UserId } from '@qim/proto';
 import type { CommitRequest } from '../src/message/message-store.js';
 import type { ScriptTransform } from '../src/redis/scripts.js';
+import type { OpenedBackend } from '../src/testing/conformance/backend.js';
 import { type Chat, control, Fixture } from '../src/testing/conformance/fixture.js';
 import type { RawClient, RedisBackend } from './redis-backend.js';
 import { dump } from './redis-dump.js';
@@ -69,7 +70,7 @@ export class People {
   readonly alice: UserId;
   readonly bob: UserId;
 
-  constructor(backend: RedisBackend) {
+  constructor(backend: OpenedBackend) {
     this.fixture = new Fixture(backend);
     this.alice = this.fixture.user('alice');
     this.bob = this.fixture.user('bob');
@@ -119,6 +120,19 @@ export const OPERATIONS: readonly Operation[] = [
       await chat.say(people.alice);
       const requests = [chat.request(people.alice), chat.request(people.bob, APART), chat.request(people.alice, APART)];
       return { chat, run: () => Promise.all(requests.map((request) => commitOf(chat, request)())) };
+    },
+  },
+  {
+    name: 'commits of two conversations that share a step, one of which is made by it',
+    prepare: async (people) => {
+      const chat = people.direct();
+      await chat.say(people.alice);
+      const other = people.fixture.direct(people.bob, people.fixture.user('carol'));
+      const requests = [
+        [chat, chat.request(people.bob, APART)],
+        [other, other.request(people.bob)],
+      ] as const;
+      return { chat, run: () => Promise.all(requests.map(([place, request]) => commitOf(place, request)())) };
     },
   },
   {

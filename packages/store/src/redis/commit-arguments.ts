@@ -3,7 +3,7 @@ import { ConversationKind, HistoryVisibility, MessageType, parseConversationSeq,
 import { encodeRecord } from '../message/codec.js';
 import { FACT_FIELDS, formatFacts, formatMember, formatSettings, initialFacts } from '../message/facts.js';
 import { requestFingerprint } from '../message/fingerprint.js';
-import type { CommitRequest, NewConversation } from '../message/message-store.js';
+import type { CommitRequest, FactsChange, MembershipChange, NewConversation } from '../message/message-store.js';
 import { committedRecord } from '../message/record.js';
 import { outboxKind } from '../outbox/outbox.js';
 import { dedupField } from './keys.js';
@@ -18,7 +18,7 @@ const INITIAL_FACTS = formatFacts(
 export const LEAST_ROLE = { member: Role.Member, admin: Role.Admin, owner: Role.Owner } as const;
 
 export interface CommitArguments {
-  /** All its values behind their lengths. In one piece: each would else be one more for the client library to write. */
+  /** All its values. In one piece: each would else be one more for the client library to write. */
   readonly packed: Buffer;
   /** Of record and body. */
   readonly bytes: number;
@@ -35,9 +35,9 @@ export function commitArguments(request: CommitRequest): CommitArguments {
     sender.userId,
     needs === 'post' || needs === 'system' ? needs : String(LEAST_ROLE[needs]),
     outboxKind(change),
-    type === MessageType.Control ? '0' : '1',
-    ...(create === undefined ? ['0'] : [create.onlyNew ? '2' : '1', ...creationArguments(create)]),
-    ...changeArguments(change),
+    `${type === MessageType.Control ? '0' : '1'}${create?.onlyNew === true ? '1' : '0'}`,
+    create === undefined ? '' : packedValues(creationArguments(create)),
+    change === undefined ? '' : packedValues(changeArguments(change)),
   ];
   return { packed: packedValues(values), bytes: payload.length + (body?.length ?? 0) };
 }
@@ -45,7 +45,8 @@ export function commitArguments(request: CommitRequest): CommitArguments {
 /** Of a value's length. */
 const LENGTH_BYTES = 4;
 
-function packedValues(values: readonly (string | Uint8Array)[]): Buffer {
+/** One after the other, each behind its length. */
+export function packedValues(values: readonly (string | Uint8Array)[]): Buffer {
   let bytes = 0;
   for (const value of values) bytes += LENGTH_BYTES + (typeof value === 'string' ? Buffer.byteLength(value) : value.length);
   const packed = Buffer.allocUnsafe(bytes);
@@ -60,19 +61,17 @@ function packedValues(values: readonly (string | Uint8Array)[]): Buffer {
   return packed;
 }
 
-function changeArguments(change: CommitRequest['change']): string[] {
-  switch (change?.kind) {
-    case undefined:
-      return [''];
+function changeArguments(change: MembershipChange | FactsChange): string[] {
+  switch (change.kind) {
     case 'title':
       return [change.kind, change.title];
     case 'settings':
       return [change.kind, formatSettings(change.before), formatSettings(change.settings)];
     case 'role':
-      return [change.kind, String(change.role), String(change.userIds.length), ...change.userIds];
+      return [change.kind, String(change.role), ...change.userIds];
     case 'join':
     case 'leave':
-      return [change.kind, String(change.userIds.length), ...change.userIds];
+      return [change.kind, ...change.userIds];
   }
 }
 
@@ -80,5 +79,5 @@ function creationArguments({ kind, title, settings, members }: NewConversation):
   const pair = kind === ConversationKind.Direct ? members.map(({ userId }) => userId) : [];
   const facts = { ...INITIAL_FACTS, kind: String(kind), title, settings: formatSettings(settings), pair: JSON.stringify(pair) };
   const entries = members.flatMap(({ userId, role }) => [userId, formatMember({ role, joinedSeq: SEQ_ONE, visibleFrom: SEQ_ONE })]);
-  return [...FACT_FIELDS.map((field) => facts[field]), String(members.length), ...entries];
+  return [...FACT_FIELDS.map((field) => facts[field]), ...entries];
 }

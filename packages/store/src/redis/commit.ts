@@ -1,14 +1,19 @@
 /**
- * Commits on Redis: one script call for all that wait for the same conversation.
+ * Commits on Redis: those that wait at the same moment go in as few script calls as may be, in one flush.
  *
  * A lane holds what waits for one conversation. It has at most one call in flight, so that a conversation's commits go
- * in the order of their callers, and what comes meanwhile goes together in the next call. Bucket and week are part of
- * the key names, so they are guessed; the script does nothing when a guess is wrong and tells the right ones.
+ * in the order of their callers, and what comes meanwhile goes together in the next call. Lanes that are ready in the same
+ * turn share a call where one server has all keys; on a Cluster, where they are of one partition. What is decided and
+ * written of a commit is the same alone and together.
+ *
+ * Bucket and week are part of the key names, so they are guessed; the script does nothing where a guess is wrong and tells
+ * the right ones.
  */
 import {
   assert,
   COMMIT_BATCH_BYTES_MAX,
   COMMIT_BATCH_MAX,
+  COMMIT_CONVERSATIONS_MAX,
   COMMIT_HINTS_MAX,
   COMMITS_WAITING_MAX,
   DEDUP_WEEK_MS,
@@ -19,7 +24,7 @@ import {
 import { corrupt, unavailable } from '../errors.js';
 import type { CommitOutcome, CommitRequest } from '../message/message-store.js';
 import { committedRecord } from '../message/record.js';
-import { type CommitArguments, commitArguments } from './commit-arguments.js';
+import { type CommitArguments, commitArguments, packedValues } from './commit-arguments.js';
 import { type CommitResult, parseCommitResult } from './commit-results.js';
 import { isWrongType, type Reply } from './connection.js';
 import type { RedisContext } from './context.js';
@@ -40,10 +45,17 @@ interface Lane {
   waiting: Waiting[];
 }
 
+/** What one call takes of a lane. */
+interface Part {
+  readonly lane: Lane;
+  readonly batch: readonly [Waiting, ...Waiting[]];
+}
+
 export class RedisCommits {
   readonly #context: RedisContext;
   /** By the key of the conversation's facts; a lane is there while something waits or is in flight. */
   readonly #lanes = new Map<string, Lane>();
+  #ready: Lane[] = [];
   /** The same key -> bucket of the newest known sequence. The most recently used ones. */
   readonly #buckets = new Map<string, number>();
 
@@ -63,8 +75,7 @@ export class RedisCommits {
     if (lane === undefined) {
       const fresh = { keys, waiting: [entry] };
       this.#lanes.set(keys.facts, fresh);
-      // Not at once: what is called in the same turn goes in the same step.
-      queueMicrotask(() => void this.#drain(fresh));
+      this.#isReady(fresh);
     } else if (lane.waiting.length >= COMMITS_WAITING_MAX) {
       entry.reject(unavailable('too many commits wait for one conversation'));
     } else {
@@ -72,69 +83,92 @@ export class RedisCommits {
     }
   }
 
-  async #drain(lane: Lane): Promise<void> {
-    while (lane.waiting.length > 0) {
-      const count = batchLength(lane.waiting);
-      const batch = lane.waiting.slice(0, count);
-      lane.waiting = lane.waiting.slice(count);
-      try {
-        await this.#send(lane.keys, batch);
-      } catch (error) {
-        for (const { reject } of batch) reject(error);
-      }
-    }
-    this.#lanes.delete(lane.keys.facts);
+  #isReady(lane: Lane): void {
+    // Not at once: what is called in the same turn goes in the same step.
+    if (this.#ready.length === 0) queueMicrotask(() => this.#sendReady());
+    this.#ready.push(lane);
   }
 
-  async #send(keys: ConversationKeys, batch: readonly Waiting[]): Promise<void> {
-    const { weeks } = this.#context;
+  #sendReady(): void {
+    const parts = this.#ready.map(takePart);
+    this.#ready = [];
+    for (const group of grouped(parts, this.#context.commitsTogether)) void this.#drain(group);
+  }
+
+  async #drain(parts: readonly Part[]): Promise<void> {
+    try {
+      await this.#send(parts);
+    } catch (error) {
+      // Of those that have their result already it changes nothing.
+      for (const { batch } of parts) for (const { reject } of batch) reject(error);
+    }
+    for (const { lane } of parts) {
+      if (lane.waiting.length > 0) this.#isReady(lane);
+      else this.#lanes.delete(lane.keys.facts);
+    }
+  }
+
+  async #send(parts: readonly Part[]): Promise<void> {
+    let left = parts;
     for (let guesses = 0; guesses < GUESSES_MAX; guesses += 1) {
-      const reply = await this.#call(keys, batch);
+      const reply = await this.#call(left);
+      // It says not whose key it was, and nothing was done.
       if (isWrongType(reply)) {
-        for (const { request, reject } of batch) reject(corrupt(request.tenantId, request.conversationId, 'wrongType'));
+        await this.#withoutWrongTypes(left);
         return;
       }
       const [kind, ...values] = asArray(reply);
-      if (asText(kind) === 'done') {
-        this.#settle(keys, batch, values);
-        return;
-      }
-      weeks.learn(asDecimal(values[0]));
-      this.#remember(keys, asDecimal(values[1]));
+      if (asText(kind) === 'guess') this.#context.weeks.learn(asDecimal(values[0]));
+      else left = this.#settle(left, values);
+      if (left.length === 0) return;
     }
     throw unavailable('the place of a commit could not be guessed');
   }
 
-  #call(keys: ConversationKeys, batch: readonly Waiting[]): Promise<Reply> {
-    const { scripts, weeks, clockOffsetMs } = this.#context;
-    const week = weeks.week();
-    const bucket = this.#buckets.get(keys.facts) ?? 0;
-    const { facts, members, history, outbox } = keys;
-    const places = [keys.records(bucket), keys.records(bucket + 1), keys.bodies(bucket), keys.bodies(bucket + 1)];
-    const [first] = batch;
-    assert(first !== undefined, 'a batch has a commit');
-    const { tenantId, conversationId } = first.request;
-    const settings = [clockOffsetMs(), week, bucket, tenantId, conversationId].map(String);
-    const limits = [DEDUP_WEEK_MS, RECORD_BUCKET_SIZE, GROUP_MEMBERS_MAX, SEQ_MAX, batch.length].map(String);
-    const scriptKeys = [
-      facts,
-      members,
-      history,
-      keys.dedup(week),
-      keys.dedup(week - 1),
-      outbox,
-      ...places,
-      keys.dedup(week + 1),
-      ...keys.guard,
-    ];
-    return scripts.run('commit', scriptKeys, [...settings, ...limits, Buffer.concat(batch.map(({ packed }) => packed))]);
+  async #withoutWrongTypes(parts: readonly Part[]): Promise<void> {
+    const [only] = parts;
+    if (parts.length > 1) await Promise.all(parts.map((part) => this.#send([part])));
+    else for (const { request, reject } of only?.batch ?? []) reject(corrupt(request.tenantId, request.conversationId, 'wrongType'));
   }
 
-  #settle(keys: ConversationKeys, batch: readonly Waiting[], results: readonly Reply[]): void {
+  #call(parts: readonly Part[]): Promise<Reply> {
+    const { scripts, weeks, clockOffsetMs } = this.#context;
+    const week = weeks.week();
+    const keys: string[] = [];
+    const packed: Buffer[] = [];
+    for (const { lane, batch } of parts) {
+      const bucket = this.#buckets.get(lane.keys.facts) ?? 0;
+      keys.push(...scriptKeys(lane.keys, bucket, week));
+      const [{ request }] = batch;
+      const commits = Buffer.concat(batch.map((entry) => entry.packed));
+      packed.push(packedValues([String(bucket), String(request.tenantId), request.conversationId, commits]));
+    }
+    const settings = [clockOffsetMs(), week, DEDUP_WEEK_MS, RECORD_BUCKET_SIZE, GROUP_MEMBERS_MAX, SEQ_MAX].map(String);
+    return scripts.run('commit', keys, [...settings, Buffer.concat(packed)]);
+  }
+
+  /** Those whose bucket was guessed wrong. */
+  #settle(parts: readonly Part[], results: readonly Reply[]): Part[] {
+    const again: Part[] = [];
+    let next = 0;
+    for (const part of parts) {
+      const { lane, batch } = part;
+      const own = results.slice(next, next + batch.length);
+      next += batch.length;
+      const [kind, bucket] = asArray(own[0]);
+      if (asText(kind) === 'guess') {
+        this.#remember(lane.keys, asDecimal(bucket));
+        again.push(part);
+      } else this.#answer(part, own);
+    }
+    return again;
+  }
+
+  #answer({ lane, batch }: Part, results: readonly Reply[]): void {
     for (const [i, { request, resolve, reject }] of batch.entries()) {
       try {
         const result = parseCommitResult(results[i], request, neededRole(request));
-        if (result.kind === 'committed') this.#remember(keys, bucketOf(result.stamp.conversationSeq));
+        if (result.kind === 'committed') this.#remember(lane.keys, bucketOf(result.stamp.conversationSeq));
         resolve(result);
       } catch (error) {
         reject(error);
@@ -149,6 +183,60 @@ export class RedisCommits {
     const [oldest] = this.#buckets.keys();
     if (oldest !== undefined) this.#buckets.delete(oldest);
   }
+}
+
+/** In the order of commit.lua. */
+function scriptKeys(keys: ConversationKeys, bucket: number, week: number): readonly string[] {
+  return [
+    keys.facts,
+    keys.members,
+    keys.history,
+    keys.dedup(week),
+    keys.dedup(week - 1),
+    keys.outbox,
+    keys.records(bucket),
+    keys.records(bucket + 1),
+    keys.bodies(bucket),
+    keys.bodies(bucket + 1),
+    keys.dedup(week + 1),
+    ...keys.guard,
+  ];
+}
+
+/** Takes from a lane what goes in one call. */
+function takePart(lane: Lane): Part {
+  const count = batchLength(lane.waiting);
+  const [first, ...rest] = lane.waiting.slice(0, count);
+  assert(first !== undefined, 'a lane that is ready has a commit');
+  lane.waiting = lane.waiting.slice(count);
+  return { lane, batch: [first, ...rest] };
+}
+
+/** Which of them share a call. */
+function grouped(parts: readonly Part[], together: RedisContext['commitsTogether']): Part[][] {
+  if (together === 'never') return parts.map((part) => [part]);
+  const groups: Part[][] = [];
+  /** By what its keys must have in common. */
+  const open = new Map<number, { readonly parts: Part[]; commits: number; bytes: number }>();
+  for (const part of parts) {
+    const place = together === 'samePartition' ? part.lane.keys.partition : 0;
+    const bytes = part.batch.reduce((sum, each) => sum + each.bytes, 0);
+    let group = open.get(place);
+    const fits =
+      group !== undefined &&
+      group.parts.length < COMMIT_CONVERSATIONS_MAX &&
+      group.commits + part.batch.length <= COMMIT_BATCH_MAX &&
+      group.bytes + bytes <= COMMIT_BATCH_BYTES_MAX;
+    if (group === undefined || !fits) {
+      group = { parts: [], commits: 0, bytes: 0 };
+      open.set(place, group);
+      groups.push(group.parts);
+    }
+    group.parts.push(part);
+    group.commits += part.batch.length;
+    group.bytes += bytes;
+  }
+  return groups;
 }
 
 /** How many of the first ones go in one call. */

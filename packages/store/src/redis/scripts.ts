@@ -18,7 +18,7 @@ import type { ReplicaAcks } from './replica-acks.js';
 import { asArray, asText } from './replies.js';
 import { type TakeOver, takeOver } from './take-over.js';
 
-/** How many keys each takes. */
+/** How many keys each takes; `commit` so many for each conversation. */
 export const SCRIPT_KEYS = {
   deployment: 1,
   'take-over': 1,
@@ -143,7 +143,7 @@ export class Scripts {
       const stopped = [...replies.keys()].filter((i) => asksForTakeOver(replies[i]));
       if (stopped.length === 0) return replies;
       const again = stopped.flatMap((i) => calls[i] ?? []);
-      await Promise.all([...new Set(again.map(partitionKeyOf))].map((key) => this.takeOver(key)));
+      await Promise.all([...new Set(again.flatMap((call) => partitionKeysOf(name, call)))].map((key) => this.takeOver(key)));
       for (const [at, reply] of (await this.#runOnce(name, script, again)).entries()) replies[stopped[at] ?? 0] = reply;
     }
     throw unavailable('the server changes all the time');
@@ -166,7 +166,9 @@ export class Scripts {
 
   async #runOnce(name: ScriptName, script: LoadedScript, calls: readonly ScriptCall[]): Promise<readonly Reply[]> {
     const parts = calls.map((call): Argument[] => {
-      assert(call.keys.length === SCRIPT_KEYS[name], `${name} gets the keys that its header lists`);
+      const { length } = call.keys;
+      const listed = length === SCRIPT_KEYS[name] || (name === 'commit' && length > 0 && length % SCRIPT_KEYS[name] === 0);
+      assert(listed, `${name} gets the keys that its header lists`);
       return [String(call.keys.length), ...call.keys, ...call.args];
     });
     const replies = await this.#evaluate(script, parts);
@@ -209,6 +211,11 @@ function hasWritten([kind, ...results]: readonly Reply[]): boolean {
 
 function asksForTakeOver(reply: Reply | undefined): boolean {
   return Array.isArray(reply) && reply.length === 1 && Buffer.isBuffer(reply[0]) && reply[0].toString() === 'takeOver';
+}
+
+/** The last key of each conversation. */
+function partitionKeysOf(name: ScriptName, { keys }: ScriptCall): string[] {
+  return keys.filter((_, i) => (i + 1) % SCRIPT_KEYS[name] === 0);
 }
 
 function partitionKeyOf({ keys }: ScriptCall): string {

@@ -3,7 +3,12 @@ commit-change: what a commit changes beside its record: members, roles, the titl
 locals it works on: `entries` and `facts` are as the planned commits leave them.
 ]]
 local ALL, OWNER = 2, 3 -- historyVisibility: newcomers see the past; the greatest role
-local title_changed, settings_changed, everyone = false, false, nil
+local title_changed, settings_changed, everyone, member_count = false, false, nil, nil
+
+local function count_members()
+  member_count = member_count or redis.call('HLEN', members_key)
+  return member_count
+end
 
 -- Reads the entries of users, as text; false: no member.
 local function load_members(users)
@@ -56,7 +61,7 @@ local function check_owners(commit, known_entries)
   return others and { 'refused', 'Aborted' } or nil
 end
 
--- `known_entries`: of the users, false or nil for one who is no member. `count`: of the members.
+-- `known_entries`: of the users, false or nil for one who is no member. `count`: of the members; nil: to be read.
 local function check_members(commit, known_entries, count)
   local owner_goes = false
   for _, user in ipairs(commit.users) do
@@ -73,7 +78,7 @@ local function check_members(commit, known_entries, count)
     end
     owner_goes = owner_goes or (role == OWNER and commit.new_role ~= OWNER)
   end
-  if commit.change == 'join' and count + #commit.users > members_max then
+  if commit.change == 'join' and (count or count_members()) + #commit.users > members_max then
     return { 'refused', 'members' }
   end
   return owner_goes and check_owners(commit, known_entries) or nil
@@ -87,7 +92,7 @@ local function check_change(commit, initial)
   if not initial then
     load_members(commit.users)
   end
-  return check_members(commit, initial or entries, initial and #commit.members / 2 or member_count)
+  return check_members(commit, initial or entries, initial and #commit.members / 2 or nil)
 end
 
 -- Once the commit has its place and nothing refuses it.
@@ -103,7 +108,7 @@ local function take_change(commit)
     changed_users[user] = true
   end
   if change == 'join' or change == 'leave' then
-    member_count = member_count + (change == 'join' and #commit.users or -#commit.users)
+    member_count = count_members() + (change == 'join' and #commit.users or -#commit.users)
   elseif change == 'title' then
     facts.title, title_changed = commit.title, true
   elseif change == 'settings' then

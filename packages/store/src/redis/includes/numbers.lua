@@ -7,6 +7,6 @@ end
 
 -- nil unless it is a decimal number of an allowed size.
 local function decimal(value)
-  local number = value and string.match(value, '^%d+$') and #value <= 16 and tonumber(value)
+  local number = value and #value <= 16 and string.find(value, '^%d+$') and tonumber(value)
   return number and number <= seq_max and number or nil
 end

@@ -1,7 +1,7 @@
 --[[
 partition-guard: nothing is written to a partition before it is known which server takes its writes. Part of every script
-that writes to one; the script names `reserved_key` and `partition_key` before it, and its caller runs the take-over when
-the answer is 'takeOver'.
+that writes to one; the script names `reserved_key` and `partition_key` before it, and `asked`, a table that begins empty;
+its caller runs the take-over when the answer is 'takeOver'.
 
   partition  hash  runId and replicationId of the server that took the last writes; epoch, which only rises; flush
                    ('always': each write was on disk before its answer), node (of a Cluster: its id and config epoch),
@@ -9,14 +9,18 @@ the answer is 'takeOver'.
   reserved   hash  epoch -> 'from through': sequences that were skipped when the conversation came into this epoch
 
 A server gets another replication id at each start and at each promotion, so this notices more than the run_id would: also
-a primary that was a replica meanwhile. Costs one INFO and one HMGET.
+a primary that was a replica meanwhile. Costs one INFO for the script and one HMGET for each partition.
 ]]
 local SKIPPED = 1048576 -- SEQUENCES_SKIPPED_AFTER_LOSS
-local noted = redis.call('HMGET', partition_key, 'replicationId', 'replicas', 'epoch')
-local replication = redis.call('INFO', 'replication')
+local noted = asked[partition_key] or redis.call('HMGET', partition_key, 'replicationId', 'replicas', 'epoch')
+if not asked.replication then
+  local replication = redis.call('INFO', 'replication')
+  asked.replication = string.match(replication, 'master_replid:(%x+)')
+  asked.replicas = string.find(replication, 'repl_backlog_active:1', 1, true)
+end
+asked[partition_key] = noted
 local partition_epoch = noted[3] and tonumber(noted[3])
-local replica_seen = string.find(replication, 'repl_backlog_active:1', 1, true) and noted[2] ~= '1'
-if not partition_epoch or replica_seen or noted[1] ~= string.match(replication, 'master_replid:(%x+)') then
+if not partition_epoch or (asked.replicas and noted[2] ~= '1') or noted[1] ~= asked.replication then
   return { 'takeOver' }
 end
 

@@ -38,6 +38,7 @@ Called by  amend.ts
 ]]
 local facts_key, members_key, history_key, records_key, bodies_key = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local amendments_key, outbox_key, reactions_key, reserved_key, partition_key = KEYS[6], KEYS[7], KEYS[8], KEYS[9], KEYS[10]
+local asked = {}
 -- include partition-guard
 local sequence, activity, actor, needs, record, body = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5], ARGV[6]
 local tenant, conversation, seq_max, erased = ARGV[7], ARGV[8], tonumber(ARGV[9]), ARGV[10] == '1'

@@ -38,6 +38,7 @@ Called by  amend.ts
 ]]
 local facts_key, members_key, history_key, records_key, reactions_key = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local amendments_key, outbox_key, reserved_key, partition_key = KEYS[6], KEYS[7], KEYS[8], KEYS[9]
+local asked = {}
 -- include partition-guard
 local sequence, activity, actor, emoji, on = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5] == '1'
 local tenant, conversation, seq_max = ARGV[6], ARGV[7], tonumber(ARGV[8])

@@ -55,6 +55,7 @@ local from, through, count, newest = ARGV[5], tonumber(ARGV[6]), tonumber(ARGV[7
 local activity, record = ARGV[9], ARGV[10]
 local buckets = { unpack(ARGV, 11) }
 local UNPACK_MAX = 1000 -- Lua's own limit is some 8 000
+local asked = {}
 -- include partition-guard
 
 -- include numbers
