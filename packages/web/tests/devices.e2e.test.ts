@@ -170,3 +170,29 @@ test('somebody is called by the name of his profile, and a blocked one cannot wr
   await bob.say('still there?');
   await bob.page.getByText('Not sent. You are not allowed to do this.').waitFor();
 });
+
+test('a picture of this server shows, one of elsewhere is not asked for, and one that is none leaves the letters', async () => {
+  const [alice, carol, dave] = [house.sdk('alice10'), house.sdk('carol10'), house.sdk('dave10')];
+  const { url } = house.server;
+  await alice.setProfile({ displayName: 'Alice Ten', avatarUrl: `${url}/favicon.svg` });
+  await carol.setProfile({ displayName: 'Carol Ten', avatarUrl: 'https://pictures.example/carol.png' });
+  await dave.setProfile({ displayName: 'Dave Ten', avatarUrl: `${url}/` });
+  for (const client of [alice, carol, dave]) await client.sendMessage({ target: { toUserId: 'bob10' }, content: 'hello' });
+  const bob = await house.enter('bob10');
+  const picture = bob.row('Alice Ten').getByTestId('picture');
+  await picture.waitFor();
+  await eventually(() => picture.evaluate((image) => (image as HTMLImageElement).naturalWidth)).toBeGreaterThan(0);
+  await bob.row('Carol Ten').getByText('CT', { exact: true }).waitFor();
+  await bob.row('Dave Ten').getByText('DT', { exact: true }).waitFor();
+
+  // Whoever changes the name on the page keeps the picture that a backend has given.
+  await house.sdk('bob10').setProfile({ displayName: 'Bob', avatarUrl: `${url}/favicon.svg` });
+  await bob.page.reload();
+  await bob.page.getByTestId('me').click();
+  await bob.page.getByRole('menuitem', { name: 'Profile and settings' }).click();
+  await bob.page.getByLabel('Your name, as others see it').fill('Bob Ten');
+  await bob.page.getByRole('button', { name: 'Save' }).click();
+  await bob.page.getByTestId('me').getByText('Bob Ten').waitFor();
+  const [profile] = await alice.getProfiles(['bob10']);
+  expect(profile?.avatarUrl).toBe(`${url}/favicon.svg`);
+});

@@ -28,7 +28,7 @@ export function ConversationHeader({ conversationId, entry, onClose, onDirect }:
   const { say, userId } = speech;
   const [clearItem, clearDialog] = useClear(entry);
   if (entry === undefined) {
-    return <PaneHeader avatar={<Avatar id={conversationId} name="" size="medium" />} title="…" note="" onClose={onClose} />;
+    return <PaneHeader avatar={<Avatar id={conversationId} name="" size="medium" kind="unknown" />} title="…" note="" onClose={onClose} />;
   }
   const title = titleOf(entry, speech);
   const isNotes = peer === userId;

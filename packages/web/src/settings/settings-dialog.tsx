@@ -24,7 +24,7 @@ export function SettingsDialog({ onClose }: { readonly onClose: () => void }): R
   return (
     <Dialog title={say('settings.title')} onClose={onClose}>
       {/* Begun anew once the name is known. */}
-      <NameForm key={profile?.displayName ?? ''} name={profile?.displayName ?? ''} />
+      <NameForm key={profile?.displayName ?? ''} name={profile?.displayName ?? ''} avatarUrl={profile?.avatarUrl ?? ''} />
       <div className="mt-4 space-y-4">
         <Choice<Language>
           label={say('settings.language')}
@@ -48,13 +48,14 @@ export function SettingsDialog({ onClose }: { readonly onClose: () => void }): R
   );
 }
 
-function NameForm({ name }: { readonly name: string }): ReactElement {
+/** A profile is set as a whole: the picture stays what it is. */
+function NameForm({ name, avatarUrl }: { readonly name: string; readonly avatarUrl: string }): ReactElement {
   const say = useSay();
   const client = useQim();
   const userId = useMe();
   const [wanted, setWanted] = useState(name);
   const { busy, problem, run } = useChanges();
-  const save = (): void => void run(() => client.setProfile({ displayName: wanted.trim() }));
+  const save = (): void => void run(() => client.setProfile({ displayName: wanted.trim(), avatarUrl }));
   return (
     <>
       <form onSubmit={submitting(save)} className="flex items-end gap-2">

@@ -30,3 +30,9 @@ export function initialsOf(name: string): string {
   const letters = chosen.map((word) => Array.from(word?.replace(/^[^\p{L}\p{N}]+/u, '') ?? '')[0] ?? '');
   return letters.join('').toLocaleUpperCase() || (Array.from(name.trim())[0] ?? '?');
 }
+
+/** A profile's picture, if it is on the server that the page came from: nothing is ever fetched from elsewhere. */
+export function pictureOf(avatarUrl: string | undefined, origin: string): string | undefined {
+  if (avatarUrl === undefined || avatarUrl === '' || !URL.canParse(avatarUrl)) return undefined;
+  return new URL(avatarUrl).origin === origin ? avatarUrl : undefined;
+}
