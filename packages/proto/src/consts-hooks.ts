@@ -2,7 +2,7 @@
 
 /** What may wait for the webhook per commit partition; one more makes the oldest a dead letter. Ids alone, some 100 bytes each. */
 export const HOOKS_WAITING_MAX = 100_000;
-/** Waiting entries read at once, and pages of them looked through in one pass: past conversations that are held up. */
+/** Waiting entries read at once, and pages of them looked through in one pass; the next pass goes on behind them, to the end, and then anew. */
 export const HOOK_READ_MAX = 256;
 export const HOOK_PAGES_MAX = 8;
 /** Conversations of one partition that are told of at the same time. */

@@ -1,7 +1,57 @@
 /** How other processes are asked for the devices of users. */
+import { AWAY_REMEMBERED_MAX, AWAY_REMEMBERED_MS, parseUserId, type UserId } from '@qim/proto';
 import { describe, expect, test } from 'vitest';
 import { Away } from '../src/hooks/away.js';
 import { ALICE, BOB, CAROL, T0, turns } from './support.js';
+
+/** Everybody is in some other process, and none of them answers. `asked`: by the length of each question. */
+function openAlone() {
+  let nowMs = 0;
+  const asked: number[] = [];
+  let count = 0;
+  const away = new Away({
+    bus: {
+      publish: async () => {},
+      announce: () => {
+        count += 1;
+      },
+      connected: (_, userIds) => userIds,
+      subscribe: async () => () => {},
+    },
+    isHere: () => false,
+    sleep: async () => {},
+    monotonicNow: () => nowMs,
+  });
+  const among = async (userIds: readonly UserId[]) => {
+    count = 0;
+    expect(await away.among(T0, userIds, new AbortController().signal)).toEqual(userIds);
+    asked.push(count);
+  };
+  return { among, asked, pass: (ms: number) => (nowMs += ms) };
+}
+
+const users = (from: number, count: number) => Array.from({ length: count }, (_, i) => parseUserId(`u${from + i}`));
+
+describe('who was found away', () => {
+  test('is not asked for again until AWAY_REMEMBERED_MS have passed', async () => {
+    const { among, asked, pass } = openAlone();
+    for (const ms of [0, AWAY_REMEMBERED_MS - 1, 1]) {
+      pass(ms);
+      await among(users(0, 2));
+    }
+    expect(asked).toEqual([2, 0, 2]);
+  });
+
+  test('is remembered for AWAY_REMEMBERED_MAX users; one more, and the others are asked for anew', async () => {
+    const { among, asked } = openAlone();
+    await among(users(0, AWAY_REMEMBERED_MAX));
+    await among(users(0, AWAY_REMEMBERED_MAX));
+    await among(users(AWAY_REMEMBERED_MAX, 1));
+    await among(users(AWAY_REMEMBERED_MAX, 1));
+    await among(users(0, 10));
+    expect(asked).toEqual([AWAY_REMEMBERED_MAX, 0, 1, 0, 10]);
+  });
+});
 
 /** Subscriptions that the test settles, by their order. */
 function open() {

@@ -1,5 +1,13 @@
 /** What the webhook is told, in which order, and what becomes of what it does not take. */
-import { HOOK_GIVE_UP_MS_DEFAULT, HOOK_REFUSALS_MAX, OFFLINE_PUSH_MEMBERS_MAX, parseConversationId, parseUserId } from '@qim/proto';
+import {
+  HOOK_GIVE_UP_MS_DEFAULT,
+  HOOK_PAGES_MAX,
+  HOOK_READ_MAX,
+  HOOK_REFUSALS_MAX,
+  OFFLINE_PUSH_MEMBERS_MAX,
+  parseConversationId,
+  parseUserId,
+} from '@qim/proto';
 import type { HookAnswer, HookEvent, HookKind, Hooks } from '@qim/push';
 import { openMemoryStore } from '@qim/store/memory';
 import { describe, expect, test } from 'vitest';
@@ -215,6 +223,36 @@ describe('a webhook that does not take what it is told', () => {
     expect(first.told).toEqual([`sent ${G} 1`, `sent ${G} 2`]);
     expect(second.told).toEqual([`sent ${G} 3`, `sent ${G} 4`]);
     await second.push.stop();
+  });
+});
+
+describe('what waits behind a conversation that is held up', () => {
+  test('is told, also past HOOK_PAGES_MAX pages of it, which nothing of it overtakes', async () => {
+    const held = HOOK_PAGES_MAX * HOOK_READ_MAX + 1;
+    const reads: (string | undefined)[] = [];
+    const { push, store, group, commit, told, emptied, answering, time } = open();
+    const { read } = store.hooks;
+    store.hooks.read = (partition, after, limit) => {
+      reads.push(after);
+      expect(limit).toBe(HOOK_READ_MAX);
+      return read(partition, after, limit);
+    };
+    answering((event) => (event.message.record.conversationId === G ? { outcome: 'failed', why: '500' } : TAKEN));
+    await group(ALICE, [BOB]);
+    for (let n = 1; n < held; n += 1) await commit(ALICE);
+    // The same letters: the reference model puts it into the same partition.
+    const behind = parseConversationId([...G].reverse().join(''));
+    await group(ALICE, [BOB], undefined, behind);
+    await commit(ALICE);
+    await push.start();
+    await eventually(time, async () => expect(told).toEqual([`sent ${behind} 1`]));
+    // A whole round: every page of it, and the one that is empty.
+    const round = reads.slice(reads.lastIndexOf(undefined));
+    expect(round.length).toBeLessThanOrEqual(HOOK_PAGES_MAX + 3);
+    answering(() => TAKEN);
+    await emptied();
+    expect(of(told, G)).toEqual(Array.from({ length: held + 1 }, (_, i) => `sent ${G} ${i + 1}`));
+    await push.stop();
   });
 });
 

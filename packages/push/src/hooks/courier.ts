@@ -37,17 +37,25 @@ interface Lane {
   failures: number;
   /** By entry that was tried and is still there. */
   readonly progress: Map<string, Progress>;
+  /** Once through what waits, in as many passes as it takes. */
+  round: Round;
+}
+
+interface Round {
+  /** The entry that the next pass goes on after; undefined: from the first. */
+  after: string | undefined;
+  /** Conversations that wait for their first entry. */
+  readonly heldUp: Set<string>;
+  /** Entries of which nothing is left but notifications. */
+  pushing: number;
 }
 
 /** What one pass over a partition has met. */
 interface Pass {
   readonly lane: Lane;
   readonly signal: AbortSignal;
-  /** Conversations that wait for their first entry. */
-  readonly heldUp: Set<string>;
+  readonly round: Round;
   readonly done: string[];
-  /** Entries of which nothing is left but notifications. */
-  pushing: number;
   unreachable: boolean;
 }
 
@@ -100,7 +108,15 @@ export class Courier {
   #due(): Lane[] {
     for (const lease of this.#leases.current()) {
       if (this.#lanes.get(lease.partition)?.lease.token === lease.token) continue;
-      this.#lanes.set(lease.partition, { lease, dueAtMs: 0, running: false, crowded: false, failures: 0, progress: new Map() });
+      this.#lanes.set(lease.partition, {
+        lease,
+        dueAtMs: 0,
+        running: false,
+        crowded: false,
+        failures: 0,
+        progress: new Map(),
+        round: newRound(),
+      });
     }
     const nowMs = this.#deps.monotonicNow();
     return [...this.#lanes.values()].filter((lane) => !lane.running && lane.dueAtMs <= nowMs && this.#leases.owns(lane.lease));
@@ -115,31 +131,36 @@ export class Courier {
     // What is added from here on asks for another visit.
     lane.dueAtMs = Number.POSITIVE_INFINITY;
     lane.crowded = false;
-    let left = true;
+    let end: 'more' | 'left' | 'empty' = 'left';
     try {
-      left = await this.#passOver(lane, signal);
+      end = await this.#passOver(lane, signal);
     } catch (error) {
       this.#deps.log.warn({ err: error, partition: lane.lease.partition }, 'what waits for the webhook could not be read or removed');
     }
-    lane.failures = left ? lane.failures + 1 : 0;
-    if (left)
+    if (end === 'more') {
+      lane.dueAtMs = 0;
+      return;
+    }
+    lane.round = newRound();
+    lane.failures = end === 'left' ? lane.failures + 1 : 0;
+    if (end === 'left')
       lane.dueAtMs = this.#deps.monotonicNow() + Math.min(HOOK_RETRY_MAX_MS, HOOK_RETRY_MIN_MS * 2 ** Math.min(lane.failures - 1, 30));
   }
 
-  /** True: something is left that must wait. @throws StoreUnavailable */
-  async #passOver(lane: Lane, signal: AbortSignal): Promise<boolean> {
+  /** more: the next pass goes on behind this one. left: something must wait. @throws StoreUnavailable */
+  async #passOver(lane: Lane, signal: AbortSignal): Promise<'more' | 'left' | 'empty'> {
     const { queue } = this.#deps.hooks;
-    const pass: Pass = { lane, signal, heldUp: new Set(), done: [], pushing: 0, unreachable: false };
-    let after: string | undefined;
+    const { round } = lane;
+    const pass: Pass = { lane, signal, round, done: [], unreachable: false };
     for (let pages = 0; pages < HOOK_PAGES_MAX && this.#goesOn(pass); pages += 1) {
-      const { jobs, poison, last } = await queue.read(lane.lease.partition, after, HOOK_READ_MAX);
-      if (last === undefined) return pass.heldUp.size > 0;
+      const { jobs, poison, last } = await queue.read(lane.lease.partition, round.after, HOOK_READ_MAX);
+      if (last === undefined) return round.heldUp.size > 0 ? 'left' : 'empty';
       for (const { entryId, reason } of poison) await this.#bury(lane, entryId, reason);
       await eachBounded(byConversation(jobs), HOOK_CONVERSATIONS_IN_FLIGHT_MAX, (some) => this.#tellInOrder(pass, some));
       await this.#remove(pass);
-      after = last;
+      round.after = last;
     }
-    return true;
+    return this.#goesOn(pass) ? 'more' : 'left';
   }
 
   #goesOn({ lane, signal, unreachable }: Pass): boolean {
@@ -149,15 +170,15 @@ export class Courier {
   /** Never throws: what the store did not answer waits. */
   async #tellInOrder(pass: Pass, jobs: readonly HookJob[]): Promise<void> {
     const [first] = jobs;
-    if (first === undefined || pass.heldUp.has(conversationOf(first))) return;
+    if (first === undefined || pass.round.heldUp.has(conversationOf(first))) return;
     for (const job of jobs) {
       const verdict = this.#goesOn(pass) ? await this.#try(pass, job) : this.#untried(pass, job);
       if (verdict === 'wait') {
-        pass.heldUp.add(conversationOf(job));
+        pass.round.heldUp.add(conversationOf(job));
         return;
       }
       if (verdict === 'done') pass.done.push(job.entryId);
-      else if (verdict === 'later') pass.pushing += 1;
+      else if (verdict === 'later') pass.round.pushing += 1;
       else if (!(await this.#buryOrWait(pass, job, verdict.dead))) return;
     }
   }
@@ -187,7 +208,7 @@ export class Courier {
   }
 
   /** @throws StoreUnavailable | CorruptRecord */
-  async #push({ lane, signal, pushing: ahead }: Pass, job: HookJob, progress: Progress): Promise<'done' | 'later'> {
+  async #push({ lane, signal, round }: Pass, job: HookJob, progress: Progress): Promise<'done' | 'later'> {
     if (this.#webPushes === undefined || job.kind === 'amended' || this.#tooOld(job)) return 'done';
     const pushing = progress.pushing ?? newPushing();
     progress.pushing = pushing;
@@ -196,7 +217,7 @@ export class Courier {
       for (const other of this.#lanes.values()) if (other.crowded) other.dueAtMs = 0;
       this.#wake.abort();
     };
-    const verdict = await this.#webPushes.step({ job, pushing, ahead, signal, settled });
+    const verdict = await this.#webPushes.step({ job, pushing, ahead: round.pushing, signal, settled });
     if (verdict === 'later' && pushing.phase === 'waits') {
       const nowMs = this.#deps.monotonicNow();
       lane.crowded ||= pushing.dueAtMs <= nowMs;
@@ -221,7 +242,7 @@ export class Courier {
       await this.#bury(pass.lane, job.entryId, reason);
       return true;
     } catch {
-      pass.heldUp.add(conversationOf(job));
+      pass.round.heldUp.add(conversationOf(job));
       return false;
     }
   }
@@ -240,6 +261,10 @@ export class Courier {
     if (!(await this.#deps.hooks.queue.remove(lane.lease, done))) this.#leases.lost(lane.lease);
     for (const entryId of done.splice(0)) lane.progress.delete(entryId);
   }
+}
+
+function newRound(): Round {
+  return { after: undefined, heldUp: new Set(), pushing: 0 };
 }
 
 function newProgress(): Progress {
