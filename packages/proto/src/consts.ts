@@ -138,6 +138,8 @@ export const RECORD_BUCKET_SIZE = 256;
 export const COMMIT_BATCH_MAX = 128;
 /** Conversations whose commits go in one atomic step, some 2 ms of the store's one thread. */
 export const COMMIT_CONVERSATIONS_MAX = 32;
+/** Users whose lists one step moves a conversation up in: some 1 ms of the store's one thread. */
+export const TOUCH_USERS_PER_CALL_MAX = 64;
 /** De-duplication entries are kept per week, and two weeks are looked at: an entry lives 7 to 14 days. */
 export const DEDUP_WEEK_MS = 7 * 24 * 60 * 60 * 1000;
 /** Records that one step of retention removes: it holds up everyone else's commits for its time, some 5 ms. */

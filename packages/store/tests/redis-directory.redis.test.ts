@@ -6,12 +6,14 @@ import {
   parseConversationId,
   parseUserId,
   TOMBSTONES_CLEARED_MAX,
+  TOUCH_USERS_PER_CALL_MAX,
+  type UserId,
 } from '@qim/proto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Directory, DirectoryCursor } from '../src/directory/directory.js';
 import { groupRequestKey, userKeys } from '../src/redis/keys.js';
 import { refusedWith, seq, TENANT } from '../src/testing/conformance/fixture.js';
-import { type RawClient, RedisBackend, rawClient } from './redis-backend.js';
+import { FAST_PATHS, type RawClient, RedisBackend, rawClient } from './redis-backend.js';
 
 let backend: RedisBackend;
 let raw: RawClient;
@@ -62,6 +64,49 @@ describe('the stored forms', () => {
     expect(await text('HGET', keys.view, chat(1))).toBe('5 1 0 0 9 0 0');
     expect(await raw.sendCommand(['ZSCORE', keys.conversations, chat(1)])).toBeNull();
     expect(await text('HGET', keys.read, chat(1))).toBe('7');
+  });
+});
+
+describe('one activity of many users', () => {
+  const users = (count: number) => Array.from({ length: count }, (_, n) => parseUserId(`many ${tests} ${n}`));
+  const joinAll = (userIds: readonly UserId[]) =>
+    directory.join(
+      TENANT,
+      chat(1),
+      userIds.map((userId) => ({ userId, joinedSeq: seq(1), visibleFrom: seq(1) })),
+      { conversationSeq: seq(1), activityAtMs: 1_000 },
+    );
+  const touchAll = (userIds: readonly UserId[]) =>
+    directory.touch(TENANT, chat(1), userIds, { conversationSeq: seq(2), activityAtMs: 2_000 });
+  const places = (userIds: readonly UserId[]) =>
+    Promise.all(userIds.map((userId) => text('ZSCORE', userKeys(TENANT, userId).conversations, chat(1))));
+
+  test('is one call for as many as the bound, two for one more, and reaches each', async () => {
+    const all = users(TOUCH_USERS_PER_CALL_MAX + 1);
+    await joinAll(all);
+    const log = await backend.server.commandLog();
+    const calls = async (userIds: readonly UserId[]) => {
+      await log.clear();
+      await touchAll(userIds);
+      return (await log.read()).filter(({ client }) => client !== 'lua').length;
+    };
+    expect(await calls(all.slice(1))).toBe(FAST_PATHS ? 1 : TOUCH_USERS_PER_CALL_MAX);
+    expect(await calls(all)).toBe(FAST_PATHS ? 2 : TOUCH_USERS_PER_CALL_MAX + 1);
+    log.close();
+    expect(new Set(await places(all))).toEqual(new Set(['2000']));
+  });
+
+  test('reaches those before and after one whose key has a wrong type, and says that it could not reach all', async () => {
+    const [first, broken, last] = users(3) as [UserId, UserId, UserId];
+    await joinAll([first, broken, last]);
+    const { view } = userKeys(TENANT, broken);
+    await raw.sendCommand(['SET', view, 'a string']);
+    await refusedWith(touchAll([first, broken, last]), 'StoreUnavailable');
+    expect(await places([first, last])).toEqual(['2000', '2000']);
+  });
+
+  test('of nobody asks nothing', async () => {
+    await touchAll([]);
   });
 });
 

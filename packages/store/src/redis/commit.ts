@@ -92,7 +92,7 @@ export class RedisCommits {
   #sendReady(): void {
     const parts = this.#ready.map(takePart);
     this.#ready = [];
-    for (const group of grouped(parts, this.#context.commitsTogether)) void this.#drain(group);
+    for (const group of grouped(parts, this.#context.callsTogether)) void this.#drain(group);
   }
 
   async #drain(parts: readonly Part[]): Promise<void> {
@@ -213,7 +213,7 @@ function takePart(lane: Lane): Part {
 }
 
 /** Which of them share a call. */
-function grouped(parts: readonly Part[], together: RedisContext['commitsTogether']): Part[][] {
+function grouped(parts: readonly Part[], together: RedisContext['callsTogether']): Part[][] {
   if (together === 'never') return parts.map((part) => [part]);
   const groups: Part[][] = [];
   /** By what its keys must have in common. */

@@ -14,8 +14,8 @@ export interface RedisContext {
   readonly keys: KeySpace;
   readonly weeks: WeekGuess;
   readonly observer: StoreObserver;
-  /** Commits of which conversations may share a script call: one server has all keys, or only those of a partition together. */
-  readonly commitsTogether: 'always' | 'samePartition' | 'never';
+  /** What may share a script call: anything, because one server has all keys; what is of one partition; nothing. */
+  readonly callsTogether: 'always' | 'samePartition' | 'never';
   /** Unix milliseconds, by this process. */
   readonly now: () => number;
   /** Added to the server's clock in every script; 0 but in tests. */

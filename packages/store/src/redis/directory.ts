@@ -11,6 +11,7 @@ import {
   SEQ_ZERO,
   type TenantId,
   TOMBSTONES_CLEARED_MAX,
+  TOUCH_USERS_PER_CALL_MAX,
   type UserId,
 } from '@qim/proto';
 import type {
@@ -29,7 +30,7 @@ import { changedFlags, flagsOf, parseViewEntry, type ViewEntry, ViewFlag, ViewSt
 import { unavailable } from '../errors.js';
 import { Malformed } from '../message/bytes.js';
 import { parseDecimal } from '../message/decimal.js';
-import type { Command, Reply } from './connection.js';
+import { type Command, isWrongType, type Reply } from './connection.js';
 import type { RedisContext } from './context.js';
 import { groupRequestKey, userKeys } from './keys.js';
 import { asArray, asDecimal, asOptionalText, asSequence, asText, rightTypeOf } from './replies.js';
@@ -133,11 +134,20 @@ export class RedisDirectory implements Directory {
   async touch(tenantId: TenantId, conversationId: ConversationId, userIds: readonly UserId[], activity: Activity): Promise<void> {
     const { conversationSeq, activityAtMs } = activity;
     const args = [conversationId, String(conversationSeq), String(activityAtMs)];
-    const calls = userIds.map((userId) => {
+    const keysOf = userIds.map((userId) => {
       const { conversations, view } = userKeys(tenantId, userId);
-      return { keys: [conversations, view], args };
+      return [conversations, view];
     });
-    await this.#runAll('user-touch', calls);
+    const together = this.#context.callsTogether === 'always' ? TOUCH_USERS_PER_CALL_MAX : 1;
+    const calls: ScriptCall[] = [];
+    for (let from = 0; from < keysOf.length; from += together) calls.push({ keys: keysOf.slice(from, from + together).flat(), args });
+    if (calls.length === 0) return;
+    const replies = await this.#context.scripts.runAll('user-touch', calls);
+    if (together > 1 && replies.some(isWrongType)) {
+      // One user's broken key is nothing to the others.
+      const alone = keysOf.map((keys): ScriptCall => ({ keys, args }));
+      await this.#runAll('user-touch', alone);
+    } else replies.forEach(rightType);
   }
 
   async join(tenantId: TenantId, conversationId: ConversationId, users: readonly JoinedUser[], activity: Activity): Promise<void> {

@@ -88,8 +88,8 @@ export async function openRedisStore(url: string, options: RedisStoreOptions = {
     await noteServers(connection, scripts, keys, now());
     const weeks = new WeekGuess(now, clockAheadMs + clockOffsetMs());
     const wire = wireFor(address, options, { timeoutMs, onRoundTrip: () => observer.roundTrip?.() });
-    const commitsTogether = options.fastPaths === false ? 'never' : address.cluster ? 'samePartition' : 'always';
-    const context: RedisContext = { connection, wire, scripts, keys, weeks, observer, commitsTogether, now, clockOffsetMs };
+    const callsTogether = options.fastPaths === false ? 'never' : address.cluster ? 'samePartition' : 'always';
+    const context: RedisContext = { connection, wire, scripts, keys, weeks, observer, callsTogether, now, clockOffsetMs };
     const outbox = new RedisOutbox(context, address.cluster ? partitionReaders(context) : oneReader(context));
     const bus = new RedisBus({
       connection,

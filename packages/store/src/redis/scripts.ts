@@ -18,7 +18,7 @@ import type { ReplicaAcks } from './replica-acks.js';
 import { asArray, asText } from './replies.js';
 import { type TakeOver, takeOver } from './take-over.js';
 
-/** How many keys each takes; `commit` so many for each conversation. */
+/** How many keys each takes; those of SEVERAL so many for each. */
 export const SCRIPT_KEYS = {
   deployment: 1,
   'take-over': 1,
@@ -47,6 +47,9 @@ export const SCRIPT_KEYS = {
 } as const;
 
 export type ScriptName = keyof typeof SCRIPT_KEYS;
+
+/** They take several conversations or users at once. */
+const SEVERAL: ReadonlySet<ScriptName> = new Set(['commit', 'user-touch']);
 
 /** Tests plant faults into a script's text here. */
 export type ScriptTransform = (name: ScriptName, text: string) => string;
@@ -167,7 +170,7 @@ export class Scripts {
   async #runOnce(name: ScriptName, script: LoadedScript, calls: readonly ScriptCall[]): Promise<readonly Reply[]> {
     const parts = calls.map((call): Argument[] => {
       const { length } = call.keys;
-      const listed = length === SCRIPT_KEYS[name] || (name === 'commit' && length > 0 && length % SCRIPT_KEYS[name] === 0);
+      const listed = length === SCRIPT_KEYS[name] || (SEVERAL.has(name) && length > 0 && length % SCRIPT_KEYS[name] === 0);
       assert(listed, `${name} gets the keys that its header lists`);
       return [String(call.keys.length), ...call.keys, ...call.args];
     });
