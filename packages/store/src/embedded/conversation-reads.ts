@@ -145,11 +145,6 @@ export class ConversationReads {
     return this.#snapshot.get(this.keys.record(seq));
   }
 
-  /** Of many records, in memory that the next such call uses again. */
-  recordsBytes(sequences: readonly ConversationSeq[]): (Uint8Array | undefined)[] {
-    return this.#snapshot.getNumbered(this.keys.recordPrefix, sequences);
-  }
-
   bodyBytes(seq: ConversationSeq): Uint8Array | undefined {
     return this.#snapshot.get(this.keys.body(seq));
   }

@@ -10,23 +10,20 @@
  * Everything inside a plan or a read is synchronous: that is what makes it one transaction and one snapshot.
  */
 
-import { EMBEDDED_BATCH_MAX, EXACT_UNREAD_SCAN_LIMIT, RECORD_INLINE_BYTES_MAX, STORE_COMMANDS_WAITING_MAX } from '@qim/proto';
+import { EMBEDDED_BATCH_MAX, STORE_COMMANDS_WAITING_MAX } from '@qim/proto';
 import { open, type RootDatabase } from 'lmdb';
 import { nextTurn } from '../clock.js';
 import { unavailable } from '../errors.js';
-import { type KeyRange, NUMBER_BYTES, writeNumber } from './keys.js';
+import type { KeyRange } from './keys.js';
 
-/** Keys and values are copies and may be kept, but for those of `getNumbered`. */
+/** Keys and values are copies and may be kept, but for those of `peek`. */
 export interface Snapshot {
   readonly get: (key: Buffer) => Buffer | undefined;
+  /** The same, in bytes that the next read of any kind uses again: a list reads thousands of records, and keeps none. */
+  readonly peek: (key: Buffer) => Uint8Array | undefined;
   /** The keys of the range in ascending order, or the last ones in descending order, at most `limit`. */
   readonly keys: (range: KeyRange, limit: number, order?: 'ascending' | 'descending') => Buffer[];
   readonly entries: (range: KeyRange, limit: number) => { readonly key: Buffer; readonly value: Buffer }[];
-  /**
-   * The values of the keys that are `prefix` and a number of 8 bytes; undefined: there is none. They lie in memory that
-   * the next such call uses again: a list reads thousands of records, and keeps none.
-   */
-  readonly getNumbered: (prefix: Buffer, numbers: readonly number[]) => (Uint8Array | undefined)[];
   /** Cost: proportional to the range; its values are not read. */
   readonly count: (range: KeyRange) => number;
 }
@@ -234,12 +231,11 @@ function optionsFor(file: string, mapBytes: number) {
 }
 
 function snapshotOf(db: RootDatabase<Buffer, Buffer>): Snapshot {
-  const arena = new Arena();
   return {
     get: (key) => reading(() => db.get(key)),
     keys: (range, limit, order = 'ascending') => reading(() => [...db.getKeys(rangeOptions(range, limit, order))]),
     entries: (range, limit) => reading(() => [...db.getRange(rangeOptions(range, limit, 'ascending'))]),
-    getNumbered: (prefix, numbers) => reading(() => getNumbered(db, arena, prefix, numbers)),
+    peek: (key) => reading(() => db.getBinaryFast(key)),
     count: ({ start, end }) => reading(() => db.getKeysCount({ start, end })),
   };
 }
@@ -252,51 +248,8 @@ export function watchedSnapshot(snapshot: Snapshot, before: () => void): Snapsho
       return read(...args);
     };
   };
-  const { get, keys, entries, getNumbered: numbered, count } = snapshot;
-  return { get: first(get), keys: first(keys), entries: first(entries), getNumbered: first(numbered), count: first(count) };
-}
-
-function getNumbered(
-  db: RootDatabase<Buffer, Buffer>,
-  arena: Arena,
-  prefix: Buffer,
-  numbers: readonly number[],
-): (Uint8Array | undefined)[] {
-  // One key for all: lmdb copies it at each read.
-  const key = Buffer.allocUnsafe(prefix.length + NUMBER_BYTES);
-  prefix.copy(key);
-  arena.clear();
-  return numbers.map((number) => {
-    writeNumber(key, prefix.length, number);
-    // Its bytes are lmdb's own, good until the next read.
-    const value = db.getBinaryFast(key);
-    return value && arena.keep(value);
-  });
-}
-
-/** Memory for the values of one call. */
-class Arena {
-  #block = Buffer.allocUnsafeSlow(EXACT_UNREAD_SCAN_LIMIT * RECORD_INLINE_BYTES_MAX);
-  #used = 0;
-
-  clear(): void {
-    this.#used = 0;
-  }
-
-  /** A copy that stands until `clear`. */
-  keep(value: Buffer): Uint8Array {
-    const { length } = value;
-    // What lies in the old block stays there for as long as somebody holds it.
-    if (this.#used + length > this.#block.length) {
-      this.#block = Buffer.allocUnsafeSlow(Math.max(this.#block.length * 2, length));
-      this.#used = 0;
-    }
-    const at = this.#used;
-    this.#used += length;
-    // lmdb's buffer has a length of its own beside that of its memory, which only a new view respects.
-    this.#block.set(new Uint8Array(value.buffer, value.byteOffset, length), at);
-    return this.#block.subarray(at, at + length);
-  }
+  const { get, peek, keys, entries, count } = snapshot;
+  return { get: first(get), peek: first(peek), keys: first(keys), entries: first(entries), count: first(count) };
 }
 
 function reading<T>(read: () => T): T {

@@ -40,6 +40,7 @@ import { type Environment, type FaultHook, type Snapshot, watchedSnapshot } from
 import type { Expiry } from './expiry.js';
 import { readHistoryPage } from './history.js';
 import { factsAfter, placeOfFacts } from './keys.js';
+import { ListKeys } from './list-keys.js';
 import { readConversationState } from './readings.js';
 import { planRetention } from './retain.js';
 
@@ -197,17 +198,19 @@ export class EmbeddedMessageStore implements MessageStore {
     assert(states.length <= LIST_PAGE_SIZE_MAX, 'a page has at most LIST_PAGE_SIZE_MAX conversations');
     const { observer } = this.#options;
     const scope = readingScope(tenantId, userId);
+    const keys = new ListKeys(userId);
     const readings: ConversationReading[] = [];
-    let sinceTurn = 0;
-    for (const state of states) {
-      const { reading, recordsRead } = this.#moment((snapshot) => readConversationState(snapshot, scope, state));
-      if (reading.kind === 'damaged') observer.damage?.(reading.error.detail.reason);
-      readings.push(reading);
-      sinceTurn += recordsRead;
-      if (sinceTurn < EMBEDDED_READ_SLICE) continue;
-      sinceTurn = 0;
-      await nextTurn();
+    while (readings.length < states.length) {
+      if (readings.length > 0) await nextTurn();
+      this.#moment((snapshot) => {
+        for (let slice = 0; slice < EMBEDDED_READ_SLICE && readings.length < states.length; ) {
+          const { reading, recordsRead } = readConversationState(snapshot, scope, states[readings.length] as ConversationState, keys);
+          readings.push(reading);
+          slice += recordsRead;
+        }
+      });
     }
+    for (const reading of readings) if (reading.kind === 'damaged') observer.damage?.(reading.error.detail.reason);
     return readings;
   }
 

@@ -52,7 +52,7 @@ function judge(reads: ConversationReads, policy: RetentionPolicy, newest: Conver
 }
 
 function dated(reads: ConversationReads, sequences: readonly ConversationSeq[]): DatedRecord[] {
-  const bytes = reads.recordsBytes(sequences);
+  const bytes = sequences.map((seq) => reads.recordBytes(seq));
   return sequences.map((sequence, i) => {
     const found = bytes[i];
     const header = found === undefined ? 'recordMissing' : decodeHeader(found);

@@ -1,7 +1,7 @@
 /** Values that only the LMDB store forms. What it shares with Redis is made in ../message and ../directory. */
 import { type CorruptReason, DEDUP_WEEK_MS } from '@qim/proto';
 import { getSafeU64, getText, Malformed, setU64, utf8, viewOf } from '../message/bytes.js';
-import { FACT_FIELDS, formatFacts, parseFacts, type StoredFacts } from '../message/facts.js';
+import { FACT_FIELDS, type FactField, formatFacts, parseFacts, type StoredFacts } from '../message/facts.js';
 import { xxh32 } from '../message/xxh32.js';
 
 /** Whole weeks since the Unix epoch; `now` in Unix milliseconds. */
@@ -38,8 +38,8 @@ export function encodeFacts(facts: StoredFacts): Uint8Array {
 /** Undefined: there are none, no such conversation. */
 export function decodeFacts(bytes: Uint8Array | undefined): StoredFacts | CorruptReason | undefined {
   if (bytes === undefined) return undefined;
-  const [version, complement] = bytes;
-  if (bytes.length < FACTS_HEAD_BYTES || version === undefined || version + (complement ?? 0) !== 0xff) return 'factsUnreadable';
+  const [version, complement] = [bytes[0] ?? 0, bytes[1] ?? 0];
+  if (bytes.length < FACTS_HEAD_BYTES || version + complement !== 0xff) return 'factsUnreadable';
   if (version !== FACTS_VERSION) return 'unsupportedVersion';
   if (viewOf(bytes).getUint32(2) !== factsChecksum(bytes)) return 'factsUnreadable';
   const fields = factFields(bytes);
@@ -56,9 +56,9 @@ function factFields(bytes: Uint8Array): (string | undefined)[] | undefined {
   try {
     const value: unknown = JSON.parse(getText(bytes, FACTS_HEAD_BYTES, bytes.length - FACTS_HEAD_BYTES));
     if (typeof value !== 'object' || value === null) return undefined;
-    const fields = new Map<string, unknown>(Object.entries(value));
+    const fields = value as Partial<Record<FactField, unknown>>;
     return FACT_FIELDS.map((name) => {
-      const field = fields.get(name);
+      const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
       return typeof field === 'string' ? field : undefined;
     });
   } catch (error) {
