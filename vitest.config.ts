@@ -9,7 +9,7 @@
 import { defineConfig } from 'vitest/config';
 
 // With @qim/source every workspace package resolves to its sources: no test but an e2e one needs a build.
-const conditions = ['@qim/source', 'module', 'node', 'development|production'];
+const conditions = ['@qim/source', 'node', 'development|production'];
 const roots = ['packages/*/tests', 'acceptance/tests', 'bench/tests', 'tools/tests'];
 const named = (name: string): string[] => roots.map((root) => `${root}/**/${name}.{ts,tsx}`);
 

@@ -2,7 +2,7 @@
  * The edge, and nothing else: connections, tokens, frames, limits, backpressure, graceful drain. It maps the qim.v1 schema
  * to the domain values of writer, session and push, and their errors to the wire, in one place each.
  */
-import type { AckDurability, Caller, DeviceId, ErrorCode, MethodName, TenantId, UserId } from '@qim/proto';
+import type { AckDurability, Caller, DeviceId, ErrorCode, MethodName, TenantId, Tracing, UserId } from '@qim/proto';
 import type { Push } from '@qim/push';
 import type { Session } from '@qim/session';
 import type { Writer } from '@qim/writer';
@@ -117,6 +117,8 @@ export interface GatewayOptions {
   readonly tls?: { readonly cert: Buffer; readonly key: Buffer };
   /** How much may be sent; absent: as much as anybody likes. */
   readonly sendRates?: SendRates;
+  /** Absent: nothing is traced. */
+  readonly tracing?: Tracing | undefined;
   readonly limits?: Partial<GatewayLimits>;
   /** False: no short cuts, all by the plain path; for finding out whether a short cut is at fault. Default true. */
   readonly fastPaths?: boolean;

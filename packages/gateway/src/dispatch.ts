@@ -81,19 +81,23 @@ export function methodTable(
 }
 
 export function createDispatcher(
-  options: Pick<GatewayOptions, 'writer' | 'session' | 'minter' | 'onlyServices' | 'observer' | 'log' | 'monotonicNow' | 'sendRates'>,
+  options: Pick<
+    GatewayOptions,
+    'writer' | 'session' | 'minter' | 'onlyServices' | 'observer' | 'log' | 'monotonicNow' | 'sendRates' | 'tracing'
+  >,
   operator: OperatorDeps,
   work: Work,
 ): Dispatcher {
-  const { observer, log, onlyServices, monotonicNow = nodeMonotonicNow, sendRates } = options;
+  const { observer, log, onlyServices, monotonicNow = nodeMonotonicNow, sendRates, tracing } = options;
   const table = methodTable(options, operator);
   const serves = (name: MethodName) => onlyServices === undefined || onlyServices.includes(serviceOf(name));
 
   async function guarded<Result>(name: MethodName, requestId: string, action: () => Promise<Result>): Promise<Result> {
     const start = monotonicNow();
     const ended = (outcome: 'ok' | ErrorCode) => observer.callEnded(name, outcome, (monotonicNow() - start) / 1000);
+    const traced = () => (tracing === undefined ? action() : tracing.span(name, { 'qim.request_id': requestId }, action));
     try {
-      const result = await work.run(action);
+      const result = await work.run(traced);
       ended('ok');
       return result;
     } catch (error) {

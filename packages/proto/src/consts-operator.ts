@@ -12,3 +12,5 @@ export const ARCHIVE_CHUNK_BYTES_MAX = ARCHIVE_CHUNK_BYTES + 2 * ARCHIVE_LINE_BY
 export const ARCHIVE_COMMANDS_AT_ONCE = 500;
 /** How far the clock of a new Redis may be behind that of the importer before the webhook's queue could miss something. */
 export const ARCHIVE_CLOCKS_APART_MS = 60_000;
+/** Records whose writing span is remembered for their delivery, some 200 bytes each; what is delivered later has a trace of its own. */
+export const TRACED_RECORDS_MAX = 10_000;

@@ -6,3 +6,4 @@ export * from './errors.js';
 export * from './ids.js';
 export * from './message.js';
 export * from './system-user.js';
+export type * from './tracing.js';

@@ -20,7 +20,7 @@ import { damageDelivery, type Plan, planDelivery } from './plan.js';
 import type { Delivery, EventBus, PushDeps } from './ports.js';
 import type { Sweep } from './sweeps.js';
 
-export interface FanoutDeps extends Pick<PushDeps, 'messages' | 'directory' | 'now' | 'observer'> {
+export interface FanoutDeps extends Pick<PushDeps, 'messages' | 'directory' | 'now' | 'observer' | 'tracing'> {
   readonly bus: EventBus;
 }
 
@@ -32,6 +32,11 @@ export interface FanoutDeps extends Pick<PushDeps, 'messages' | 'directory' | 'n
  * @throws StoreUnavailable | CorruptRecord | UnsupportedVersion; no event was handed on then
  */
 export async function deliverConversation(deps: FanoutDeps, entries: readonly [OutboxEntry, ...OutboxEntry[]]): Promise<Sweep | undefined> {
+  if (deps.tracing === undefined) return deliver(deps, entries);
+  return deps.tracing.following(entries, 'push.deliver', { 'qim.entries': entries.length }, () => deliver(deps, entries));
+}
+
+async function deliver(deps: FanoutDeps, entries: readonly [OutboxEntry, ...OutboxEntry[]]): Promise<Sweep | undefined> {
   const { tenantId, conversationId } = entries[0];
   const [messages, members] = await Promise.all([readAll(deps, entries), deps.messages.readMembers(tenantId, conversationId)]);
   const plan = planDelivery(entries, messages, members);

@@ -1,5 +1,5 @@
 /** What the delivery side is given: its stores, its clocks, and the way from an event to the devices. */
-import type { DeviceId, TenantId, UserId } from '@qim/proto';
+import type { DeviceId, TenantId, Tracing, UserId } from '@qim/proto';
 import type { Bus, Directory, MessageStore, Outbox, OutboxKind, Users } from '@qim/store';
 import type { EventSink, PushEvent } from './contract.js';
 import type { HookObserver, Hooks } from './hooks/ports.js';
@@ -80,6 +80,8 @@ export interface PushDeps {
   readonly leaseMs?: number;
   /** Absent: the operator has no webhook. */
   readonly hooks?: Hooks | undefined;
+  /** Absent: nothing is traced. */
+  readonly tracing?: Tracing | undefined;
   /** The store's own: how processes that share it tell each other events. */
   readonly bus: Bus;
 }

@@ -18,6 +18,7 @@ import { RetentionSweep } from './retention/sweep.js';
 import { ensureDevSecret, readSecrets, type Secrets } from './secrets.js';
 import type { Config } from './settings.js';
 import { readTls } from './tls.js';
+import { tracedParts } from './tracing/traced.js';
 import { webPushOf } from './web-push/web-push.js';
 import { wire } from './wire.js';
 
@@ -47,10 +48,12 @@ async function start(config: Config, io: ServerIo, log: Log, lifecycle: Lifecycl
   const policies = await readRetention(config);
   const webhookSecrets = config.webhookSecretFile === undefined ? undefined : await readSecrets(config.webhookSecretFile);
   const webPush = await webPushOf({ ...config, log });
+  const traced = await tracedParts(config.traces, log);
   const metrics = createMetrics();
   const store = await openDurably(config, io, metrics, lifecycle);
   const stopping = () => lifecycle.stopping;
-  const { push, gateway } = wire({ config, io, log, metrics, store, secrets, webhookSecrets, webPush, tls, stopping });
+  const parts = { config, io, log, metrics, secrets, webhookSecrets, webPush, traced, tls, stopping };
+  const { push, gateway } = wire({ ...parts, store: traced.store(store) });
 
   if (config.roles.includes('push')) {
     lifecycle.started('push', RELEASE_DEADLINE_MS, () => push.stop());

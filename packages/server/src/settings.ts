@@ -202,6 +202,11 @@ export const SETTINGS = {
     doc: 'Internal: false leaves out every short cut, such as the wire that reads pages from Redis. All answers are the same; only for finding out whether a short cut is at fault.',
   }),
   logLevel: set({ ...oneOf(...LOG_LEVELS), fallback: 'info', doc: 'Least level of what is logged, as JSON lines on standard error.' }),
+  traces: set({
+    ...toggle,
+    fallback: 'false',
+    doc: 'Tells OpenTelemetry how long calls, writes, the store and deliveries take. Needs the package @opentelemetry/api and an SDK that is loaded before (docs/operations.md).',
+  }),
   directMessages: set({
     value: 'RULE',
     allowed: 'anyone, sharedConversation or serverOnly, and for single tenants others, such as anyone,7=serverOnly',

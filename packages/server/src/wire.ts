@@ -15,6 +15,7 @@ import type { Secrets } from './secrets.js';
 import { sendLimitsOf } from './send-rates.js';
 import type { Config } from './settings.js';
 import type { TlsFiles } from './tls.js';
+import type { TracedParts } from './tracing/traced.js';
 import type { WebPush } from './web-push/web-push.js';
 import { beforeSendOf, hooksOf } from './webhooks/webhooks.js';
 
@@ -30,6 +31,7 @@ export interface Parts {
   readonly webhookSecrets: Secrets | undefined;
   /** Undefined: no Web Push is sent. */
   readonly webPush: WebPush | undefined;
+  readonly traced: Pick<TracedParts, 'tracing' | 'writer' | 'session'>;
   /** Undefined: HTTP. */
   readonly tls: TlsFiles | undefined;
   /** True from the moment a stop begins. */
@@ -39,8 +41,8 @@ export interface Parts {
 export function wire(parts: Parts): { readonly push: Push; readonly gateway: Gateway } {
   const push = wirePush(parts, (caller) => session.getTotals(caller));
   const announceRead: AnnounceRead = (...mark) => push.announceRead(...mark);
-  const writer = wireWriter(parts, announceRead);
-  const session = startSession(parts.store, {
+  const writer = parts.traced.writer(wireWriter(parts, announceRead));
+  const read = startSession(parts.store, {
     announceRead,
     announceChange: (...of) => push.announceChange(...of),
     announceTyping: (...of) => push.announceTyping(...of),
@@ -49,10 +51,14 @@ export function wire(parts: Parts): { readonly push: Push; readonly gateway: Gat
     newId: uuidv7,
     webPush: parts.webPush,
   });
+  const session = parts.traced.session(read);
   return { push, gateway: wireGateway(parts, writer, session, push) };
 }
 
-function wirePush({ config, io, log, metrics, store, webhookSecrets: secrets, webPush }: Parts, getTotals: Session['getTotals']): Push {
+function wirePush(
+  { config, io, log, metrics, store, webhookSecrets: secrets, webPush, traced }: Parts,
+  getTotals: Session['getTotals'],
+): Push {
   return createPush({
     messages: store.messages,
     directory: store.directory,
@@ -67,6 +73,7 @@ function wirePush({ config, io, log, metrics, store, webhookSecrets: secrets, we
     log,
     observer: metrics,
     leaseMs: config.pushLease,
+    tracing: traced.tracing,
   });
 }
 
@@ -116,6 +123,7 @@ function wireGateway({ config, io, log, metrics, store, ...parts }: Parts, write
     ...(config.trustedProxies === undefined ? {} : { trustedProxies: config.trustedProxies }),
     ...(parts.tls === undefined ? {} : { tls: parts.tls }),
     fastPaths: config.fastPaths,
+    tracing: parts.traced.tracing,
     ...(sendLimits === undefined ? {} : { sendRates: { limits: sendLimits, counter: store.rates } }),
     limits: {
       ...connectionLimits(config),

@@ -224,6 +224,7 @@ describe('each setting is taken at its bounds and refused past them', () => {
     },
     beforeSendFailure: { good: [['open', 'open']], bad: ['', 'ajar'] },
     webhookSecretFile: { good: [['/f', '/f']], bad: [''] },
+    traces: { good: [['true', true]], bad: ['', '1'] },
     vapidKeyFile: { good: [['/f', '/f']], bad: [''] },
     vapidSubject: {
       good: [

@@ -4,11 +4,12 @@
  */
 import { type Message, OFFLINE_PUSH_RECIPIENTS_MAX, type UserId } from '@qim/proto';
 import type { HookJob } from '@qim/store';
+import type { PushDeps } from '../ports.js';
 import type { HookAnswer, HookEvent, HookObserver, Hooks } from './ports.js';
 import { type RecipientDeps, whoIsAway, withBadges } from './recipients.js';
 import type { Pushing } from './web-pushes.js';
 
-export interface TellDeps extends RecipientDeps {
+export interface TellDeps extends RecipientDeps, Pick<PushDeps, 'tracing'> {
   readonly hooks: Hooks;
   readonly observer?: HookObserver | undefined;
 }
@@ -55,8 +56,9 @@ async function notify(deps: TellDeps, message: Message, progress: Progress, sign
   return TAKEN;
 }
 
-async function tell({ hooks, observer }: TellDeps, event: HookEvent, signal: AbortSignal): Promise<HookAnswer> {
-  const answer = await hooks.tell(event, signal);
+async function tell({ hooks, observer, tracing }: TellDeps, event: HookEvent, signal: AbortSignal): Promise<HookAnswer> {
+  const call = () => hooks.tell(event, signal);
+  const answer = await (tracing?.following([event.message.record], 'push.tell', { 'qim.event': event.kind }, call) ?? call());
   observer?.hookTold?.(event.kind, answer.outcome);
   return answer;
 }
