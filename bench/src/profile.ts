@@ -13,17 +13,28 @@ const PARTS: readonly (readonly [pattern: RegExp, part: string])[] = [
   [/\/node_modules\/ws\//, 'ws'],
   [/\/node_modules\/fastify/, 'Fastify'],
   [/\/node_modules\/([^/]+)\//, 'other libraries'],
-  [/\/store\/(dist|src)\/message\/(codec|record|bytes|xxh32|payload|fingerprint)/, 'qim: codec and checksums'],
+  [/\/store\/(dist|src)\/message\/(record-header|xxh32)/, 'qim: records checked'],
+  [/\/store\/(dist|src)\/message\/(codec|bytes|payload|snippet|fingerprint)/, 'qim: codec'],
+  [/\/store\/(dist|src)\/(message\/(facts|decimal|control-json)|redis\/wire-facts|embedded\/values)/, 'qim: facts and members'],
   [/\/store\/(dist|src)\/message\//, 'qim: the rules of reading'],
+  [/\/store\/(dist|src)\/(redis\/(wire-request|place-bytes)|embedded\/list-keys)/, 'qim: commands and keys of a page'],
+  [/\/store\/(dist|src)\/redis\/wire/, 'qim: replies found and read in place'],
   [/\/store\/(dist|src)\//, 'qim: store'],
   [/\/packages\/(\w+)\//, 'qim: '],
   [/^node:/, 'Node: sockets, streams, timers'],
 ];
 
+/** Its own start, which takes longer than many a page. */
+const PROFILER = 'the profiler';
+
+/** What has no file, by the name of its function. */
 const SYSTEM: Readonly<Record<string, string>> = {
   '(garbage collector)': 'garbage collection',
   '(program)': 'native code and system calls',
   '(idle)': 'waiting',
+  dispatch: PROFILER,
+  writeBuffer: 'sending: the system call',
+  writev: 'sending: the system call',
 };
 
 export async function profiled(work: () => Promise<unknown>, forMs: number): Promise<{ profile: Profiler.Profile; times: number }> {
@@ -44,6 +55,7 @@ export function partsOf(profile: Profiler.Profile, times: number): Parts['parts'
   const sums = new Map<string, number>();
   for (const [i, id] of (profile.samples ?? []).entries()) {
     const part = partOfNode.get(id) ?? 'bench';
+    if (part === PROFILER) continue;
     sums.set(part, (sums.get(part) ?? 0) + (profile.timeDeltas?.[i] ?? 0));
   }
   return [...sums]

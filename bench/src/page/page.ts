@@ -11,7 +11,7 @@ import { type Cleanup, embeddedStore, redisServer, redisStore, temporaryFolder, 
 import { Floor } from './floor.js';
 import { obviousPage, openObvious } from './obvious.js';
 import { countPage, fillPostgres, shipPage } from './postgres-page.js';
-import { Recorder } from './recorder.js';
+import { Recorder, type Round } from './recorder.js';
 
 interface PageCase {
   readonly name: string;
@@ -31,6 +31,7 @@ const EMBEDDED = 'qim, embedded';
 const CPU_CASE = 'page 100x20';
 /** Past what is counted. */
 const SATURATED = 205;
+const WIRE_TRIES_MAX = 1_000;
 
 function pageCases(): PageCase[] {
   const all = (distance: number) => Array.from({ length: 100 }, () => distance);
@@ -46,7 +47,8 @@ interface Bench {
   readonly known: readonly KnownConversation[];
   readonly store: Store;
   readonly plain: Store;
-  readonly recorded: { readonly recorder: Recorder; readonly store: Store };
+  /** `ordinary`: connections of its own beside the wire of pages, which is opened last. */
+  readonly recorded: { readonly recorder: Recorder; readonly store: Store; readonly ordinary: number };
   readonly floor: Floor;
   readonly obvious: Awaited<ReturnType<typeof openObvious>>;
   readonly postgres: Client | undefined;
@@ -57,10 +59,14 @@ export function pageArea(results: Results, scale: Scale): Promise<void> {
   return withCleanup(async (cleanup) => {
     const bench = await prepare(cleanup, results, scale);
     for (const each of pageCases()) await measureCase(results, scale, bench, each);
-    const states = Array.from({ length: 100 }, (_, i) => stateAt(at(bench.known, i), 20));
-    const work = () => bench.store.messages.conversationSummaries(TENANT, READER, states);
-    const { profile, times } = await profiled(work, scale.turnMs * 8);
-    results.parts.push({ area: 'page', of: 'one page of 100x20 on Redis', parts: partsOf(profile, times) });
+    for (const [where, store, known] of [
+      ['on Redis', bench.store, bench.known],
+      ['on the embedded store', bench.embedded.store, bench.embedded.known],
+    ] as const) {
+      const states = Array.from({ length: 100 }, (_, i) => stateAt(at(known, i), 20));
+      const { profile, times } = await profiled(() => store.messages.conversationSummaries(TENANT, READER, states), scale.turnMs * 16);
+      results.parts.push({ area: 'page', of: `one page of 100x20 ${where}`, parts: partsOf(profile, times) });
+    }
   });
 }
 
@@ -69,7 +75,7 @@ async function prepare(cleanup: Cleanup, results: Results, scale: Scale): Promis
   const store = await redisStore(cleanup, redis.url);
   const known = await fill(store, scale.conversations, scale.messagesEach);
   const recorder = await Recorder.start(cleanup, redis.port);
-  const recording = await redisStore(cleanup, recorder.url, { observer: { roundTrip: recorder.roundBegins }, fastPaths: false });
+  const recording = await redisStore(cleanup, recorder.url, { observer: { roundTrip: recorder.roundBegins } });
   const postgres = await (await startPostgres(cleanup))?.client();
   if (postgres === undefined) results.missing.push(POSTGRES_MISSING);
   else await fillPostgres(postgres, known);
@@ -78,7 +84,7 @@ async function prepare(cleanup: Cleanup, results: Results, scale: Scale): Promis
     known,
     store,
     plain: await redisStore(cleanup, redis.url, { fastPaths: false }),
-    recorded: { recorder, store: recording },
+    recorded: { recorder, store: recording, ordinary: recorder.connections },
     floor: await Floor.open(cleanup, redis.port),
     obvious: await openObvious(cleanup, redis.url),
     postgres,
@@ -109,9 +115,7 @@ async function measureCase(results: Results, scale: Scale, bench: Bench, { name,
   await checked(PLAIN, summaries(bench.plain, bench.known));
   await checked(EMBEDDED, summaries(bench.embedded.store, bench.embedded.known), bench.embedded.known);
 
-  const { recorder, store } = bench.recorded;
-  const rounds = await recorder.record(summaries(store, bench.known));
-  if (rounds.length !== 2) throw new Error(`a page takes two rounds, not ${rounds.length}`);
+  const rounds = await recordedRounds(bench, summaries(bench.recorded.store, bench.known));
   await bench.floor.ask(rounds);
   add(FLOOR, () => bench.floor.ask(rounds));
   const watermarks = distances.map((distance, i) => at(bench.known, i).records.length - distance);
@@ -126,6 +130,16 @@ async function measureCase(results: Results, scale: Scale, bench: Bench, { name,
   }
   report(results, name, await interleaved(contenders, scale.rounds));
   if (name === CPU_CASE) for (const [who, work] of works) results.row('page', `${name}, CPU of the client`, who, 'us', await cpuOf(work));
+}
+
+/** What the page asks over its wire, which is there from the second page on. */
+async function recordedRounds({ recorded: { recorder, ordinary } }: Bench, work: () => Promise<unknown>): Promise<readonly Round[]> {
+  for (let tries = 0; tries < WIRE_TRIES_MAX; tries += 1) {
+    const rounds = await recorder.record(work);
+    if (rounds.length !== 2) throw new Error(`a page takes two rounds, not ${rounds.length}`);
+    if (rounds.every(({ connection }) => connection >= ordinary)) return rounds;
+  }
+  throw new Error('no page went over the wire');
 }
 
 function report(results: Results, name: string, samples: Awaited<ReturnType<typeof interleaved>>): void {

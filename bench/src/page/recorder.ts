@@ -8,28 +8,37 @@ import type { Cleanup } from '../stores.js';
 export interface Round {
   readonly asked: Buffer;
   readonly answerBytes: number;
+  /** Which of the connections asked, in the order in which they were opened, from 0. */
+  readonly connection: number;
 }
 
 interface Open {
   readonly asked: Buffer[];
   answerBytes: number;
+  connection: number;
 }
 
 export class Recorder {
   readonly #rounds: Open[] = [];
   #port = 0;
+  /** Connections that were opened. */
+  connections = 0;
 
   static async start(cleanup: Cleanup, redisPort: number): Promise<Recorder> {
     const recorder = new Recorder();
     const sockets = new Set<Socket>();
     const server = createServer((client) => {
       const redis = connectTo(redisPort, '127.0.0.1');
+      const connection = recorder.connections;
+      recorder.connections += 1;
       for (const socket of [client, redis]) {
         sockets.add(socket);
         socket.on('error', () => socket.destroy());
       }
       client.on('data', (chunk: Buffer) => {
-        recorder.#rounds.at(-1)?.asked.push(chunk);
+        const round = recorder.#rounds.at(-1);
+        round?.asked.push(chunk);
+        if (round !== undefined) round.connection = connection;
         redis.write(chunk);
       });
       redis.on('data', (chunk: Buffer) => {
@@ -55,13 +64,13 @@ export class Recorder {
 
   /** For the store's observer: what comes from now on belongs to the next round. */
   readonly roundBegins = (): void => {
-    this.#rounds.push({ asked: [], answerBytes: 0 });
+    this.#rounds.push({ asked: [], answerBytes: 0, connection: -1 });
   };
 
   /** What `work` asked, and nothing else may ask meanwhile. */
   async record(work: () => Promise<unknown>): Promise<readonly Round[]> {
     this.#rounds.length = 0;
     await work();
-    return this.#rounds.splice(0).map(({ asked, answerBytes }) => ({ asked: Buffer.concat(asked), answerBytes }));
+    return this.#rounds.splice(0).map(({ asked, ...round }) => ({ ...round, asked: Buffer.concat(asked) }));
   }
 }
