@@ -96,7 +96,8 @@ module.exports = {
       comment: 'what ships needs it at run time: move it from "devDependencies" to "dependencies"',
       severity: 'error',
       from: { path: `^${roomOf}/src/`, pathNot: `^(packages/(store/src/testing|web/src)|${BUNDLED}/src)/` },
-      to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'] },
+      // A peer is whoever installs it to bring, and is there for tests.
+      to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only', 'npm-peer'] },
     },
     {
       name: 'driver-outside-its-backend',
