@@ -1,5 +1,9 @@
 /** A whole server in this process, and what strangers and users may send it over HTTP and WebSocket. */
+import { createECDH, generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { ClientFrameSchema, ServerFrameSchema } from '@qim/proto/schema';
 import { openMemoryStore } from '@qim/store/memory';
@@ -29,7 +33,11 @@ export interface LiveServer {
 export async function startLive(): Promise<LiveServer> {
   // Called durable, so that nothing but faults is said on standard error.
   const store = { ...openMemoryStore({ now: Date.now }), ackDurability: 'synced' as const };
-  const server = await startRealServer({ openStore: async () => store, pageFolder: undefined }, { logLevel: 'error', port: '0' });
+  const keys = await mkdtemp(join(tmpdir(), 'qim-fuzz-'));
+  const vapidKeyFile = join(keys, 'vapid.pem');
+  await writeFile(vapidKeyFile, generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ format: 'pem', type: 'pkcs8' }));
+  const flags = { logLevel: 'error', port: '0', vapidKeyFile, vapidSubject: 'mailto:ops@chat.example' };
+  const server = await startRealServer({ openStore: async () => store, pageFolder: undefined }, flags);
   const token = await devToken(server.url, 'alice');
   const known = await scene(server.url, token);
   const link = new Link(server.url, token);
@@ -43,6 +51,7 @@ export async function startLive(): Promise<LiveServer> {
     async close() {
       link.close();
       await server.end();
+      await rm(keys, { recursive: true, force: true });
     },
   };
 }
@@ -64,6 +73,10 @@ async function scene(url: string, token: string): Promise<Known> {
     mentionUserId: ['bob', 'dave'],
     emoji: ['👍', '🎉'],
     type: ['MESSAGE_TYPE_TEXT', 'MESSAGE_TYPE_CONTROL'],
+    // Of the one who sends, and so is never notified.
+    endpoint: ['https://push.example/x', 'https://127.0.0.1/x'],
+    p256dh: [createECDH('prime256v1').generateKeys('base64url')],
+    auth: [Buffer.alloc(16).toString('base64url')],
   };
 }
 

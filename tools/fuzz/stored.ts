@@ -10,7 +10,7 @@ import { decodeDedupEntry } from '../../packages/store/src/message/dedup-entry.j
 import { parseMember } from '../../packages/store/src/message/facts.js';
 import { decodeMessage, encodeMessage } from '../../packages/store/src/message/message-bytes.js';
 import { encodeReactions, readReactions } from '../../packages/store/src/message/reactions.js';
-import { parseProfile, parseReport } from '../../packages/store/src/users/stored.js';
+import { parseProfile, parseReport, parseWebPush } from '../../packages/store/src/users/stored.js';
 import { GOLDEN } from '../../packages/store/tests/golden-records.js';
 import { broken, brokenText, nastyJson, nastyText } from './hostile.js';
 import { must, type Target, target } from './target.js';
@@ -57,6 +57,7 @@ export function storedTargets(): readonly Target[] {
         parseMember(text);
         parseProfile(text);
         parseReport(text);
+        parseWebPush(text);
       },
     }),
     target({
