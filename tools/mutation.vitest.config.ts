@@ -2,7 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
-const conditions = ['@qim/source', 'module', 'node', 'development|production'];
+const conditions = ['@qim/source', 'node', 'development|production'];
 const names = ['unread', 'codec', 'codec-random', 'summaries', 'facts', 'xxh32'];
 
 export default defineConfig({

@@ -26,6 +26,8 @@ export interface Browser {
 export interface PushService {
   readonly origin: string;
   readonly pushed: Pushed[];
+  /** That were made to it so far. */
+  readonly connections: () => number;
   /** What was wrong with what came. */
   readonly wrong: unknown[];
   browser(name: string): Browser;
@@ -50,10 +52,15 @@ export async function startPushService({ tls = false } = {}): Promise<PushServic
     } catch (error) {
       wrong.push(error);
     }
-    response.writeHead(status, status === 307 ? { location: '/elsewhere' } : {}).end('x'.repeat(1_000));
+    const body = 'x'.repeat(1_000);
+    response.writeHead(status, { 'content-length': body.length, ...(status === 307 ? { location: '/elsewhere' } : {}) }).end(body);
   };
   const listener: RequestListener = (request, response) => void take(request, response);
   const server = tls ? createTlsServer({ cert: CERTIFICATE, key: KEY }, listener) : createServer(listener);
+  let connections = 0;
+  server.on('connection', () => {
+    connections += 1;
+  });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(async () => {
     server.closeAllConnections();
@@ -63,6 +70,7 @@ export async function startPushService({ tls = false } = {}): Promise<PushServic
   return {
     origin,
     pushed,
+    connections: () => connections,
     wrong,
     browser(name) {
       const ecdh = createECDH('prime256v1');

@@ -42,6 +42,7 @@ describe('an endpoint', () => {
     'https://user@push.example/x',
     'https://user:secret@push.example/x',
     'https://push/x',
+    'https://android.googleapis.com/gcm/send/x',
     'https://redis.internal/x',
     'https://printer.local/x',
     'https://169.254.169.254/latest/meta-data',

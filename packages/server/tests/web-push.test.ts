@@ -141,10 +141,12 @@ test('over HTTPS it is sent to who has the certificate, and to nobody else', asy
   };
   const trusting = await webPushOf({ ...options, ca: CERTIFICATE });
   const { signal } = new AbortController();
-  expect(await trusting?.send(notification, signal)).toBe('taken');
-  expect(service.pushed).toHaveLength(1);
+  for (let n = 0; n < 3; n += 1) expect(await trusting?.send(notification, signal)).toBe('taken');
+  expect([service.pushed.length, service.connections()]).toEqual([3, 1]);
   expect(await (await webPushOf(options))?.send(notification, signal)).toBe('failed');
-  expect(service.pushed).toHaveLength(1);
+  expect(service.pushed).toHaveLength(3);
+  const broken = { ...notification, subscription: { ...notification.subscription, p256dh: 'no key' } };
+  expect(await trusting?.send(broken, signal)).toBe('refused');
   // The rule of a server that is no --dev one, whatever was registered.
   expect(await (await webPushOf({ ...options, dev: false, ca: CERTIFICATE }))?.send(notification, signal)).toBe('refused');
 });

@@ -62,8 +62,11 @@ export function acceptsEndpoint(endpoint: string, dev: boolean): boolean {
   const host = hostname.replace(/^\[|\]$/g, '');
   const here = host === 'localhost' || (isIP(host) !== 0 && LISTS.loopback.check(host, isIPv4(host) ? 'ipv4' : 'ipv6'));
   if (here) return dev && (protocol === 'https:' || protocol === 'http:');
-  return protocol === 'https:' && (isIP(host) === 0 ? isPublicName(host) : isPublicAddress(host));
+  return protocol === 'https:' && host !== GCM && (isIP(host) === 0 ? isPublicName(host) : isPublicAddress(host));
 }
+
+/** Of before VAPID, and switched off. */
+const GCM = 'android.googleapis.com';
 
 /** Names of one part and these domains mean something within a network alone. */
 function isPublicName(host: string): boolean {

@@ -4,8 +4,8 @@
  */
 import { request as requestHttp } from 'node:http';
 import { Agent, request as requestHttps } from 'node:https';
-import { WEB_PUSH_CALL_TIMEOUT_MS, WEB_PUSH_TTL_SECONDS } from '@qim/proto';
-import type { Hooks, WebPushOutcome } from '@qim/push';
+import { HOOK_ANSWER_BYTES_MAX, WEB_PUSH_CALL_TIMEOUT_MS, WEB_PUSH_TTL_SECONDS } from '@qim/proto';
+import type { Hooks, WebPushNotification, WebPushOutcome } from '@qim/push';
 import { systemCode } from '../errors.js';
 import type { Log } from '../log.js';
 import type { Config } from '../settings.js';
@@ -47,25 +47,30 @@ export async function webPushOf({
   const { default: library } = await import('web-push');
   const agent = new Agent({ keepAlive: true, ...(ca === undefined ? {} : { ca }) });
   const accepts = (endpoint: string) => acceptsEndpoint(endpoint, dev);
+  const options = { vapidDetails: { subject: vapidSubject, ...keys }, TTL: WEB_PUSH_TTL_SECONDS, urgency: 'high' } as const;
+  const contentEncoding = library.supportedContentEncodings.AES_128_GCM;
+  /** Undefined: what is stored of the browser is no key. */
+  const seal = (notification: WebPushNotification): Omit<Post, 'endpoint'> | undefined => {
+    const { endpoint, p256dh, auth } = notification.subscription;
+    const payload = JSON.stringify(payloadOf(notification, webPushContent));
+    try {
+      const sealed = { ...options, contentEncoding, topic: topicOf(notification) };
+      const { headers, body } = library.generateRequestDetails({ endpoint, keys: { p256dh, auth } }, payload, sealed);
+      return body === null ? undefined : { headers: headersFrom(headers), body };
+    } catch {
+      return undefined;
+    }
+  };
   return {
     publicKey: keys.publicKey,
     accepts,
     async send(notification, signal) {
-      const { endpoint, p256dh, auth } = notification.subscription;
+      const { endpoint } = notification.subscription;
       // The rule may have been another one when it was registered.
       if (!accepts(endpoint)) return 'refused';
-      const { headers, body } = library.generateRequestDetails(
-        { endpoint, keys: { p256dh, auth } },
-        JSON.stringify(payloadOf(notification, webPushContent)),
-        {
-          vapidDetails: { subject: vapidSubject, ...keys },
-          TTL: WEB_PUSH_TTL_SECONDS,
-          contentEncoding: library.supportedContentEncodings.AES_128_GCM,
-          urgency: 'high',
-          topic: topicOf(notification),
-        },
-      );
-      const status = await post({ endpoint, headers: headersFrom(headers), body: body ?? Buffer.alloc(0) }, dev, agent, signal);
+      const sealed = seal(notification);
+      if (sealed === undefined) return 'refused';
+      const status = await post({ endpoint, ...sealed }, dev, agent, signal);
       const outcome = outcomeOf(status);
       if (outcome === 'refused') log.warn({ answer: status }, 'a push service refused a notification');
       return outcome;
@@ -83,8 +88,9 @@ function post({ endpoint, headers, body }: Post, dev: boolean, agent: Agent, sig
     call.on('error', (error) => resolve(late.aborted ? 'timeout' : (systemCode(error) ?? 'unknown')));
     call.on('response', (response) => {
       resolve(response.statusCode ?? 0);
-      // The connection of one that goes on and on is not kept.
-      response.destroy();
+      // The connection is kept for the next one, unless the answer is long.
+      if (Number(response.headers['content-length'] ?? Infinity) <= HOOK_ANSWER_BYTES_MAX) response.resume();
+      else response.destroy();
     });
     call.end(body);
   });
