@@ -7,6 +7,7 @@ import {
   type UserId,
   WEB_PUSH_MESSAGES_IN_FLIGHT_MAX,
   WEB_PUSH_MESSAGES_WAITING_MAX,
+  WEB_PUSH_SENDS_AT_ONCE,
   WEB_PUSH_TRIES_MAX,
 } from '@qim/proto';
 import type { HookKind, WebPushNotification, WebPushOutcome } from '@qim/push';
@@ -159,6 +160,25 @@ describe('a push service that does not take it', () => {
     await emptied();
     await push.stop();
   });
+});
+
+test('of one message at most WEB_PUSH_SENDS_AT_ONCE notifications are sent at the same time', async () => {
+  const { push, group, commit, register, tried, eventually, emptied, answering } = open();
+  const browsers = Array.from({ length: WEB_PUSH_SENDS_AT_ONCE + 1 }, (_, i) => `b${i}`);
+  for (const name of browsers) await register(BOB, name);
+  const releases: ((outcome: WebPushOutcome) => void)[] = [];
+  answering(() => new Promise((resolve) => releases.push(resolve)));
+  await push.start();
+  await group(ALICE, [BOB]);
+  await commit(ALICE);
+  await eventually(() => expect(tried).toHaveLength(WEB_PUSH_SENDS_AT_ONCE));
+  await turns(20);
+  expect(tried).toHaveLength(WEB_PUSH_SENDS_AT_ONCE);
+  releases[0]?.('taken');
+  await eventually(() => expect(tried).toHaveLength(WEB_PUSH_SENDS_AT_ONCE + 1));
+  for (const release of releases) release('taken');
+  await emptied();
+  await push.stop();
 });
 
 describe('messages whose notifications hang', () => {

@@ -31,20 +31,21 @@ export interface PushService {
   /** What was wrong with what came. */
   readonly wrong: unknown[];
   browser(name: string): Browser;
-  /** By the path of the endpoint. */
-  answering(next: (path: string) => number): void;
+  /** By the path of the endpoint; `never`: the connection stays, and nothing is said. */
+  answering(next: (path: string) => number | 'never'): void;
 }
 
 export async function startPushService({ tls = false } = {}): Promise<PushService> {
   const keys = new Map<string, { readonly ecdh: ECDH; readonly auth: Buffer }>();
   const pushed: Pushed[] = [];
   const wrong: unknown[] = [];
-  let answer: (path: string) => number = () => 201;
+  let answer: (path: string) => number | 'never' = () => 201;
   const take = async (request: IncomingMessage, response: ServerResponse) => {
     const path = request.url ?? '';
     const parts: Buffer[] = [];
     for await (const part of request) parts.push(part as Buffer);
     const status = answer(path);
+    if (status === 'never') return;
     try {
       const key = keys.get(path);
       if (key === undefined) throw new Error(`nobody subscribed at ${path}`);

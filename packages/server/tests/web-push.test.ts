@@ -128,17 +128,7 @@ test('over HTTPS it is sent to who has the certificate, and to nobody else', asy
   const service = await startPushService({ tls: true });
   const options = { dev: true, vapidKeyFile: await vapidKeyFile(), vapidSubject: SUBJECT, webPushContent: false, log: { warn: () => {} } };
   const { endpoint, p256dh, auth } = service.browser('bobs');
-  const server = await serve();
-  await send(server, 'alice', { toUserId: 'bob' });
-  const [message] = await server.store.messages.readMessages(...(await onlyMessage(server)));
-  if (message === undefined) throw new Error('it was sent');
-  const badge = { unreadConversations: 1, unreadCount: 1, mentionCount: 0, exact: true };
-  const notification = {
-    userId: message.record.sender.userId,
-    message,
-    badge,
-    subscription: { endpoint, p256dh, auth, deviceId: undefined },
-  };
+  const notification = { ...(await anyNotification()), subscription: { endpoint, p256dh, auth, deviceId: undefined } };
   const trusting = await webPushOf({ ...options, ca: CERTIFICATE });
   const { signal } = new AbortController();
   for (let n = 0; n < 3; n += 1) expect(await trusting?.send(notification, signal)).toBe('taken');
@@ -150,6 +140,31 @@ test('over HTTPS it is sent to who has the certificate, and to nobody else', asy
   // The rule of a server that is no --dev one, whatever was registered.
   expect(await (await webPushOf({ ...options, dev: false, ca: CERTIFICATE }))?.send(notification, signal)).toBe('refused');
 });
+
+test('a push service that never answers is given up after the time of one call, and at once when the server stops', async () => {
+  const service = await startPushService();
+  service.answering(() => 'never');
+  const options = { dev: true, vapidKeyFile: await vapidKeyFile(), vapidSubject: SUBJECT, webPushContent: false, log: { warn: () => {} } };
+  const notification = { ...(await anyNotification()), subscription: { ...service.browser('bobs'), deviceId: undefined } };
+  const patient = await webPushOf(options);
+  const stop = new AbortController();
+  const waiting = patient?.send(notification, stop.signal);
+  await eventually(() => expect(service.connections()).toBe(1));
+  stop.abort();
+  expect(await waiting).toBe('failed');
+  const hasty = await webPushOf({ ...options, timeoutMs: 50 });
+  expect(await hasty?.send(notification, new AbortController().signal)).toBe('failed');
+});
+
+/** Of a message that was sent. */
+async function anyNotification() {
+  const server = await serve();
+  await send(server, 'alice', { toUserId: 'bob' });
+  const [message] = await server.store.messages.readMessages(...(await onlyMessage(server)));
+  if (message === undefined) throw new Error('it was sent');
+  const badge = { unreadConversations: 1, unreadCount: 1, mentionCount: 0, exact: true };
+  return { userId: message.record.sender.userId, message, badge };
+}
 
 async function onlyMessage(server: TestServer): Promise<Parameters<TestServer['store']['messages']['readMessages']>> {
   const list = await server.call('qim.v1.SessionService/ListConversations', await server.token({ user: 'bob' }), {});

@@ -24,6 +24,15 @@ export interface WebPushOptions extends Pick<Config, 'dev' | 'vapidKeyFile' | 'v
   readonly log: Pick<Log, 'warn'>;
   /** In place of the system's authorities; for tests. */
   readonly ca?: string;
+  /** Of one call; default WEB_PUSH_CALL_TIMEOUT_MS. */
+  readonly timeoutMs?: number;
+}
+
+/** How a call is made. */
+interface Way {
+  readonly agent: Agent;
+  readonly dev: boolean;
+  readonly timeoutMs: number;
 }
 
 interface Post {
@@ -33,19 +42,13 @@ interface Post {
 }
 
 /** Undefined: none is sent. @throws StartError BadSecret */
-export async function webPushOf({
-  dev,
-  vapidKeyFile,
-  vapidSubject,
-  webPushContent,
-  log,
-  ca,
-}: WebPushOptions): Promise<WebPush | undefined> {
+export async function webPushOf(given: WebPushOptions): Promise<WebPush | undefined> {
+  const { dev, vapidKeyFile, vapidSubject, webPushContent, log, ca, timeoutMs = WEB_PUSH_CALL_TIMEOUT_MS } = given;
   if (vapidKeyFile === undefined || vapidSubject === undefined) return undefined;
   const keys = await readVapidKeys(vapidKeyFile);
   // Only a server that sends any loads it.
   const { default: library } = await import('web-push');
-  const agent = new Agent({ keepAlive: true, ...(ca === undefined ? {} : { ca }) });
+  const way = { agent: new Agent({ keepAlive: true, ...(ca === undefined ? {} : { ca }) }), dev, timeoutMs };
   const accepts = (endpoint: string) => acceptsEndpoint(endpoint, dev);
   const options = { vapidDetails: { subject: vapidSubject, ...keys }, TTL: WEB_PUSH_TTL_SECONDS, urgency: 'high' } as const;
   const contentEncoding = library.supportedContentEncodings.AES_128_GCM;
@@ -70,7 +73,7 @@ export async function webPushOf({
       if (!accepts(endpoint)) return 'refused';
       const sealed = seal(notification);
       if (sealed === undefined) return 'refused';
-      const status = await post({ endpoint, ...sealed }, dev, agent, signal);
+      const status = await post({ endpoint, ...sealed }, way, signal);
       const outcome = outcomeOf(status);
       if (outcome === 'refused') log.warn({ answer: status }, 'a push service refused a notification');
       return outcome;
@@ -79,9 +82,9 @@ export async function webPushOf({
 }
 
 /** The status, or the system's word for what happened instead. Never rejects. */
-function post({ endpoint, headers, body }: Post, dev: boolean, agent: Agent, signal: AbortSignal): Promise<number | string> {
+function post({ endpoint, headers, body }: Post, { agent, dev, timeoutMs }: Way, signal: AbortSignal): Promise<number | string> {
   const url = new URL(endpoint);
-  const late = AbortSignal.timeout(WEB_PUSH_CALL_TIMEOUT_MS);
+  const late = AbortSignal.timeout(timeoutMs);
   const common = { method: 'POST', headers, lookup: guardedLookup(dev), signal: AbortSignal.any([late, signal]) };
   return new Promise((resolve) => {
     const call = url.protocol === 'http:' ? requestHttp(url, common) : requestHttps(url, { ...common, agent });
