@@ -24,11 +24,12 @@ import type {
   JoinedUser,
 } from '../directory/directory.js';
 import { cursorAt, nextPinTime, type Pin, pagePins } from '../directory/pages.js';
-import { changedFlags, flagsOf, formatViewEntry, parseViewEntry, type ViewEntry, ViewFlag, ViewState } from '../directory/view-entry.js';
+import { changedFlags, flagsOf, parseViewEntry, type ViewEntry, ViewFlag, ViewState } from '../directory/view-entry.js';
 import { Malformed } from '../message/bytes.js';
 import { parseDecimal } from '../message/decimal.js';
 import type { Environment, FaultHook, Snapshot, Write } from './environment.js';
 import { conversationIdFrom, everythingUnder, justAfter, UserKeys } from './keys.js';
+import { listWrites, storedView, touchWrites, UNREADABLE, unlistWrites, viewWrite } from './list-writes.js';
 import { counterFrom, counterValue, textFrom, weekOf } from './values.js';
 
 export interface EmbeddedDirectoryOptions {
@@ -38,20 +39,8 @@ export interface EmbeddedDirectoryOptions {
   readonly faults: FaultHook | undefined;
 }
 
-const SEQ_ONE = parseConversationSeq(1);
 const NOTHING = new Uint8Array(0);
 const TIME_BYTES = 8;
-/** What a list entry without a readable view shows; the member entry decides anyway. */
-const UNREADABLE: ViewEntry = {
-  joinedSeq: SEQ_ONE,
-  visibleFrom: SEQ_ONE,
-  clearedSeq: SEQ_ZERO,
-  hiddenSeq: SEQ_ZERO,
-  memberSeq: SEQ_ZERO,
-  flags: 0,
-  state: ViewState.Listed,
-};
-
 export class EmbeddedDirectory implements Directory {
   readonly #options: EmbeddedDirectoryOptions;
 
@@ -149,16 +138,9 @@ export class EmbeddedDirectory implements Directory {
   }
 
   async touch(tenantId: TenantId, conversationId: ConversationId, userIds: readonly UserId[], activity: Activity): Promise<void> {
-    await this.#forEach('touch', userIds, (snapshot, userId) => {
-      const keys = new UserKeys(tenantId, userId);
-      const listed = snapshot.get(keys.listedAt(conversationId)) !== undefined;
-      const view = storedView(snapshot, keys, conversationId) ?? (listed ? UNREADABLE : undefined);
-      if (view?.state !== ViewState.Listed) return [];
-      if ((view.flags & ViewFlag.Hidden) === 0) return listWrites(snapshot, keys, conversationId, activity.activityAtMs);
-      if (activity.conversationSeq <= view.hiddenSeq) return [];
-      const shown = viewWrite(keys, conversationId, { ...view, flags: view.flags & ~ViewFlag.Hidden });
-      return [shown, ...listWrites(snapshot, keys, conversationId, activity.activityAtMs)];
-    });
+    await this.#forEach('touch', userIds, (snapshot, userId) =>
+      touchWrites(snapshot, new UserKeys(tenantId, userId), conversationId, activity),
+    );
   }
 
   async join(tenantId: TenantId, conversationId: ConversationId, users: readonly JoinedUser[], activity: Activity): Promise<void> {
@@ -256,13 +238,6 @@ function positionOf(keys: UserKeys, key: Buffer): DirectoryCursor | undefined {
   return { conversationId, activityAtMs: counterFrom(key.subarray(at, at + TIME_BYTES)) };
 }
 
-/** Undefined: there is none, or it cannot be read. */
-function storedView(snapshot: Snapshot, keys: UserKeys, conversationId: ConversationId): ViewEntry | undefined {
-  const value = snapshot.get(keys.view(conversationId));
-  const view = value === undefined ? undefined : parseViewEntry(textFrom(value));
-  return view === 'viewUnreadable' ? undefined : view;
-}
-
 /** `otherwise` stands for a view that is absent or unreadable. */
 function viewOf(
   snapshot: Snapshot,
@@ -298,28 +273,4 @@ function readMark(snapshot: Snapshot, keys: UserKeys, conversationId: Conversati
     if (error instanceof Malformed) return SEQ_ZERO;
     throw error;
   }
-}
-
-function viewWrite(keys: UserKeys, conversationId: ConversationId, entry: ViewEntry): Write {
-  return { key: keys.view(conversationId), value: Buffer.from(formatViewEntry(entry)) };
-}
-
-/** Puts it into the list, or moves it up; never down. */
-function listWrites(snapshot: Snapshot, keys: UserKeys, conversationId: ConversationId, activityAtMs: number): Write[] {
-  const listedAt = snapshot.get(keys.listedAt(conversationId));
-  if (listedAt !== undefined && counterFrom(listedAt) >= activityAtMs) return [];
-  return [
-    ...unlistWrites(snapshot, keys, conversationId),
-    { key: keys.list(activityAtMs, conversationId), value: NOTHING },
-    { key: keys.listedAt(conversationId), value: counterValue(activityAtMs) },
-  ];
-}
-
-function unlistWrites(snapshot: Snapshot, keys: UserKeys, conversationId: ConversationId): Write[] {
-  const listedAt = snapshot.get(keys.listedAt(conversationId));
-  if (listedAt === undefined) return [];
-  return [
-    { key: keys.list(counterFrom(listedAt), conversationId), value: undefined },
-    { key: keys.listedAt(conversationId), value: undefined },
-  ];
 }

@@ -1,0 +1,62 @@
+/** What of a user's list a plan reads and writes: the order, and the view of one conversation. */
+import { type ConversationId, parseConversationSeq, SEQ_ZERO } from '@qim/proto';
+import type { Activity } from '../directory/directory.js';
+import { formatViewEntry, parseViewEntry, type ViewEntry, ViewFlag, ViewState } from '../directory/view-entry.js';
+import type { Snapshot, Write } from './environment.js';
+import type { UserKeys } from './keys.js';
+import { counterFrom, counterValue, textFrom } from './values.js';
+
+const SEQ_ONE = parseConversationSeq(1);
+const NOTHING = new Uint8Array(0);
+/** What a list entry without a readable view shows; the member entry decides anyway. */
+export const UNREADABLE: ViewEntry = {
+  joinedSeq: SEQ_ONE,
+  visibleFrom: SEQ_ONE,
+  clearedSeq: SEQ_ZERO,
+  hiddenSeq: SEQ_ZERO,
+  memberSeq: SEQ_ZERO,
+  flags: 0,
+  state: ViewState.Listed,
+};
+
+/** As Directory.touch, of one user. */
+export function touchWrites(snapshot: Snapshot, keys: UserKeys, conversationId: ConversationId, activity: Activity): Write[] {
+  const listed = snapshot.get(keys.listedAt(conversationId)) !== undefined;
+  const view = storedView(snapshot, keys, conversationId) ?? (listed ? UNREADABLE : undefined);
+  if (view?.state !== ViewState.Listed) return [];
+  if ((view.flags & ViewFlag.Hidden) === 0) return listWrites(snapshot, keys, conversationId, activity.activityAtMs);
+  if (activity.conversationSeq <= view.hiddenSeq) return [];
+  const shown = viewWrite(keys, conversationId, { ...view, flags: view.flags & ~ViewFlag.Hidden });
+  return [shown, ...listWrites(snapshot, keys, conversationId, activity.activityAtMs)];
+}
+
+/** Undefined: there is none, or it cannot be read. */
+export function storedView(snapshot: Snapshot, keys: UserKeys, conversationId: ConversationId): ViewEntry | undefined {
+  const value = snapshot.get(keys.view(conversationId));
+  const view = value === undefined ? undefined : parseViewEntry(textFrom(value));
+  return view === 'viewUnreadable' ? undefined : view;
+}
+
+export function viewWrite(keys: UserKeys, conversationId: ConversationId, entry: ViewEntry): Write {
+  return { key: keys.view(conversationId), value: Buffer.from(formatViewEntry(entry)) };
+}
+
+/** Puts it into the list, or moves it up; never down. */
+export function listWrites(snapshot: Snapshot, keys: UserKeys, conversationId: ConversationId, activityAtMs: number): Write[] {
+  const listedAt = snapshot.get(keys.listedAt(conversationId));
+  if (listedAt !== undefined && counterFrom(listedAt) >= activityAtMs) return [];
+  return [
+    ...unlistWrites(snapshot, keys, conversationId),
+    { key: keys.list(activityAtMs, conversationId), value: NOTHING },
+    { key: keys.listedAt(conversationId), value: counterValue(activityAtMs) },
+  ];
+}
+
+export function unlistWrites(snapshot: Snapshot, keys: UserKeys, conversationId: ConversationId): Write[] {
+  const listedAt = snapshot.get(keys.listedAt(conversationId));
+  if (listedAt === undefined) return [];
+  return [
+    { key: keys.list(counterFrom(listedAt), conversationId), value: undefined },
+    { key: keys.listedAt(conversationId), value: undefined },
+  ];
+}
