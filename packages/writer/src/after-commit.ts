@@ -17,7 +17,7 @@ export interface ListChange {
   readonly left?: readonly UserId[];
 }
 
-/** Moves the caller's entry up, or applies the change. Never throws. Cost: 1. */
+/** Moves the caller's entry up, if the commit did not, or applies the change. Never throws. Cost: 1, or 0. */
 export async function updateLists(
   deps: Deps,
   caller: Caller,
@@ -32,7 +32,8 @@ export async function updateLists(
   const work: Promise<void>[] = [];
   if (joined.length > 0) work.push(deps.directory.join(tenantId, conversationId, joined, activity));
   if (left.length > 0) work.push(deps.directory.leave(tenantId, conversationId, left, outcome.conversationSeq));
-  if (!left.includes(userId) && !joined.some((user) => user.userId === userId)) {
+  const touched = outcome.senderTouched === true || left.includes(userId) || joined.some((user) => user.userId === userId);
+  if (!touched) {
     work.push(deps.directory.touch(tenantId, conversationId, [userId], activity));
   }
   await settle(deps, work);

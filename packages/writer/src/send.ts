@@ -32,7 +32,7 @@ import { readTarget } from './target.js';
 const SEQ_FIRST = parseConversationSeq(1);
 
 /**
- * Cost: 2 (commit; then list and read mark), and before them 2 for a reply beside what the gate asks in a direct conversation;
+ * Cost: 2 (commit; then list and read mark; 1 where the commit does the list), and before them 2 for a reply beside what the gate asks in a direct conversation;
  * with a before-send webhook 1 more, and the time of its answer.
  *
  * @throws as MessageStore.commit, InvalidArgument, PayloadTooLarge, Forbidden
@@ -63,6 +63,7 @@ export function commitRequest(deps: WriterDeps, caller: Caller, input: SendMessa
     mentions: { userIds: input.mentionUserIds, all: input.mentionAll },
     replyTo: input.replyTo,
     needs: 'post',
+    touchSender: true,
     create: peer === undefined ? undefined : { ...directConversation(caller.userId, peer), onlyNew: false },
   };
 }

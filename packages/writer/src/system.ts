@@ -70,7 +70,7 @@ export async function sendAsSystem(deps: WriterDeps, caller: Caller, input: Send
   if ('toUserId' in input.target) throw invalidArgument('toUserId', 'absent: the system is in no direct conversation');
   if (input.readConversationSeq > 0) throw invalidArgument('readConversationSeq', '0: the system reads nothing');
   admitDraft(input);
-  const request: CommitRequest = { ...commitRequest(deps, asSystem(caller), input, undefined), needs: 'system' };
+  const request: CommitRequest = { ...commitRequest(deps, asSystem(caller), input, undefined), needs: 'system', touchSender: false };
   const refusal = request.replyTo && (await refusedReply(deps, request, request.replyTo));
   return output(request, refusal === undefined ? await deps.messages.commit(request) : await commitIfDuplicate(deps, request, refusal));
 }

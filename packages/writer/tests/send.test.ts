@@ -162,6 +162,34 @@ describe('a retry', () => {
   });
 });
 
+test('a list that the commit has brought up to date is not written again', async () => {
+  let touches = 0;
+  let touched = true;
+  const w = openWorld((own) => ({
+    messages: {
+      ...own.messages,
+      commit: async (request) => {
+        const outcome = await own.messages.commit(request);
+        return touched && request.touchSender === true ? { ...outcome, senderTouched: true } : outcome;
+      },
+    },
+    directory: {
+      ...own.directory,
+      touch: async (...args) => {
+        touches += 1;
+        return own.directory.touch(...args);
+      },
+    },
+  }));
+  const room = await w.group(ALICE, [BOB]);
+  const before = touches;
+  await w.send(ALICE, room);
+  expect(touches).toBe(before);
+  touched = false;
+  await w.send(ALICE, room);
+  expect(touches).toBe(before + 1);
+});
+
 describe('a reply', () => {
   test('names a record of the conversation that the sender may see: recalled and control ones, too', async () => {
     const w = openWorld();

@@ -27,7 +27,8 @@ import { outboxKind } from '../outbox/outbox.js';
 import { memberWrite, planChange } from './commit-change.js';
 import { ConversationReads } from './conversation-reads.js';
 import type { Plan, Snapshot, Write } from './environment.js';
-import { ConversationKeys } from './keys.js';
+import { ConversationKeys, UserKeys } from './keys.js';
+import { touchWrites } from './list-writes.js';
 import { outboxWrites } from './outbox.js';
 import { encodeFacts, weekOf } from './values.js';
 
@@ -70,6 +71,8 @@ export function planCommit(snapshot: Snapshot, prepared: PreparedCommit, now: nu
 
   const stamp = { conversationSeq: next, prevSequence: facts.lastSequence, committedAtMs: Math.max(now, facts.lastCommittedAtMs) };
   const kind = created ? 'created' : outboxKind(request.change);
+  // Whoever makes it has no list entry yet.
+  const touches = request.touchSender === true && !created;
   const writes = [
     ...recordWrites(prepared, stamp),
     { key: keys.facts, value: encodeFacts(factsAfter(changed.facts, request, stamp)) },
@@ -82,8 +85,15 @@ export function planCommit(snapshot: Snapshot, prepared: PreparedCommit, now: nu
       conversationSeq: next,
       atMs: now,
     }),
+    ...(touches ? senderTouch(snapshot, request, stamp) : []),
   ];
-  return { result: outcomeOf(request, stamp, created, facts.epoch), writes };
+  const outcome = outcomeOf(request, stamp, created, facts.epoch);
+  return { result: touches ? { ...outcome, senderTouched: true } : outcome, writes };
+}
+
+function senderTouch(snapshot: Snapshot, request: CommitRequest, { conversationSeq, committedAtMs }: CommitStamp): readonly Write[] {
+  const keys = new UserKeys(request.tenantId, request.sender.userId);
+  return touchWrites(snapshot, keys, request.conversationId, { conversationSeq, activityAtMs: committedAtMs });
 }
 
 function rememberedCommit(snapshot: Snapshot, reads: ConversationReads, request: CommitRequest, week: number): DedupEntry | undefined {

@@ -85,6 +85,8 @@ export interface CommitRequest {
    */
   readonly create?: (NewConversation & { readonly onlyNew: boolean }) | undefined;
   readonly change?: MembershipChange | FactsChange | undefined;
+  /** Moves the conversation up in the sender's own list as well (Directory.touch), where one step can do both. */
+  readonly touchSender?: boolean;
 }
 
 export interface CommitOutcome {
@@ -98,6 +100,8 @@ export interface CommitOutcome {
   readonly committedAtMs: number;
   /** True: this very step made the conversation. */
   readonly created: boolean;
+  /** True: the sender's list was touched, as was asked for; absent: that is still to be done. */
+  readonly senderTouched?: boolean;
   /** As it is now; undefined only for a duplicate whose record is gone or whose sender is no longer a member. */
   readonly message: Message | undefined;
 }

@@ -11,11 +11,51 @@ import {
   parseUserId,
   Role,
   SEQ_MAX,
+  type UserId,
 } from '@qim/proto';
 import { uuidv7 } from 'uuidv7';
 import { expect } from 'vitest';
 import { control, FROM_JOINING, OTHER_TENANT, refusedWith, seq, TENANT, TITLE, text } from './fixture.js';
 import type { Cases } from './suite.js';
+
+export const touching: Cases = {
+  async 'a commit that is asked to touch the sender’s list does it in the same step or leaves it, and says which'(fixture) {
+    const [alice, bob, carol] = [fixture.user('alice'), fixture.user('bob'), fixture.user('carol')];
+    const [first, second] = [fixture.direct(alice, bob), fixture.direct(alice, carol)];
+    const { directory } = fixture.store;
+    for (const chat of [first, second]) {
+      const { conversationSeq, committedAtMs } = await chat.say(alice);
+      const activity = { conversationSeq, activityAtMs: committedAtMs };
+      const joined = (userId: UserId) => ({ userId, joinedSeq: seq(1), visibleFrom: seq(1) });
+      await directory.join(TENANT, chat.conversationId, [joined(alice), joined(bob)], activity);
+      await fixture.backend.advance(1_000);
+    }
+    const listed = async (userId: UserId) => {
+      const { views } = await directory.page(TENANT, userId, 50, undefined);
+      return views.map(({ conversationId }) => conversationId);
+    };
+    const [before, after] = [
+      [second.conversationId, first.conversationId],
+      [first.conversationId, second.conversationId],
+    ];
+    const outcome = await first.messages.commit({ ...first.request(alice), touchSender: true });
+    expect(await listed(alice)).toEqual(outcome.senderTouched === true ? after : before);
+    expect(await listed(bob)).toEqual(before);
+    const { conversationSeq, committedAtMs: activityAtMs } = outcome;
+    await directory.touch(TENANT, first.conversationId, [alice], { conversationSeq, activityAtMs });
+    expect(await listed(alice)).toEqual(after);
+  },
+
+  async 'who makes a conversation by it, left it or is the system is in no list by it'(fixture) {
+    const [alice, bob] = [fixture.user('alice'), fixture.user('bob')];
+    const chat = fixture.direct(alice, bob);
+    const made = await chat.messages.commit({ ...chat.request(alice), touchSender: true });
+    expect(made).toMatchObject({ created: true });
+    expect(made.senderTouched).toBeUndefined();
+    await chat.messages.commit({ ...chat.request(bob), touchSender: true });
+    for (const user of [alice, bob]) expect((await fixture.store.directory.page(TENANT, user, 50, undefined)).views).toEqual([]);
+  },
+};
 
 export const creating: Cases = {
   async 'the first message of a direct conversation makes it, and both are members from the start'(fixture) {

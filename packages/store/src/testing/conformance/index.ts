@@ -6,7 +6,7 @@ import type { BackendUnderTest } from './backend.js';
 import { bus } from './bus.js';
 import { catchingUp, catchingUpOnDamage } from './catch-up.js';
 import { clearing } from './clearing.js';
-import { admission, creating, sequencing, storing } from './commit.js';
+import { admission, creating, sequencing, storing, touching } from './commit.js';
 import { damageCases, damageElsewhere } from './damage.js';
 import { deduplication } from './dedup.js';
 import { groupRequests, joinsAndLeaves, paging, readMarks } from './directory.js';
@@ -56,6 +56,7 @@ export function restartConformance(backend: BackendUnderTest): void {
 function messageStoreConformance(backend: BackendUnderTest): void {
   suite(backend, 'MessageStore', {
     'a new conversation': creating,
+    "the sender's own list": touching,
     sequences: sequencing,
     'a stored message': storing,
     'who may send': admission,
