@@ -12,8 +12,8 @@ export interface Row extends Spread {
   readonly unit: Unit;
 }
 
-/** ms and us: less is better. Of the others, rates, more is better; bytes and kB are sizes. */
-export type Unit = 'ms' | 'us' | 'per second' | 'bytes' | 'kB' | 's' | '%';
+/** Of rates more is better, of all else less; bytes and kB are sizes. */
+export type Unit = 'ms' | 'us' | 'per second' | 'bytes' | 'kB' | 's' | '%' | 'times';
 
 export interface Curve {
   readonly name: string;

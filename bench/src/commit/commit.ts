@@ -5,6 +5,7 @@ import { peerOf, READER, request, TEXT, text } from '../data.js';
 import { type Contender, interleaved, ratioOf, spreadOf } from '../measure.js';
 import { POSTGRES_MISSING, startPostgres } from '../postgres.js';
 import { partsOf, profiled } from '../profile.js';
+import { redisUse } from '../redis-use.js';
 import type { Results } from '../result.js';
 import type { Scale } from '../scale.js';
 import { embeddedStore, redisServer, redisStore, temporaryFolder, withCleanup } from '../stores.js';
@@ -18,6 +19,7 @@ const FLOOR_ONE = 'HSET+ZADD, one key';
 const FLOOR_MANY = 'HSET+ZADD, many keys';
 const POSTGRES = 'PostgreSQL, one transaction';
 const MANY_CONVERSATIONS = 256;
+const CPU_TURNS = 4;
 
 /** Writes so many, all in flight at once. */
 type Write = (count: number) => Promise<unknown>;
@@ -47,6 +49,7 @@ function redisCommits(results: Results, scale: Scale, mode: (typeof MODES)[numbe
     if (mode === 'everysec' && wide !== undefined && deep !== undefined) {
       results.ratios.commit_batched_vs_floor = ratioOf(deep, ONE, FLOOR_ONE);
       results.ratios.commit_single_vs_floor = ratioOf(wide, MANY, FLOOR_MANY);
+      await cpuOfCommits(results, scale, redis.port, writes);
       await whereTimeGoes(results, scale, store);
     }
     if (mode === 'always') results.ratios.commit_group_gain_always = gainOf(rates, ONE, 128);
@@ -110,6 +113,22 @@ function checkedCommits(store: Store, conversations: number): Write {
       last.set(conversationId, conversationSeq);
     }
   };
+}
+
+/** How busy the machine is with others matters less to it than to a rate. */
+async function cpuOfCommits(results: Results, scale: Scale, port: number, writes: readonly [string, Write][]): Promise<void> {
+  for (const depth of scale.depths) {
+    for (const [name, write] of writes) {
+      const [own, before, begin] = [process.cpuUsage(), await redisUse(port), performance.now()];
+      let written = 0;
+      for (; performance.now() - begin < scale.turnMs * CPU_TURNS; written += depth) await write(depth);
+      const { user, system } = process.cpuUsage(own);
+      const subject = `CPU for one commit, AOF everysec, ${depth} in flight`;
+      const redisUs = ((await redisUse(port)).cpuSeconds - before.cpuSeconds) * 1_000_000;
+      results.value('commit', subject, `${name}: the client`, 'us', (user + system) / written);
+      results.value('commit', subject, `${name}: Redis`, 'us', redisUs / written);
+    }
+  }
 }
 
 async function whereTimeGoes(results: Results, scale: Scale, store: Store): Promise<void> {

@@ -6,6 +6,7 @@ import type { Results } from '../result.js';
 import type { Scale } from '../scale.js';
 import { type Cleanup, redisServer, withCleanup } from '../stores.js';
 import { type Carrier, directChats, group, paced, saturated } from './chats.js';
+import { messageCost } from './cost.js';
 import { echoChats } from './echo.js';
 import { httpCalls } from './http.js';
 
@@ -43,7 +44,13 @@ function direct(results: Results, scale: Scale): Promise<void> {
     for (const [name, carrier] of carriers.slice(0, 2)) {
       await latencies(results, scale, `direct chats at half of it`, name, carrier, spreadOf(samples.get(name) ?? []).median / 2);
     }
-    await cpuPerMessage(results, scale, qim, carriers[0]?.[1]);
+    for (const [name, server, port] of [
+      [QIM, qim, redis.port],
+      [EMBEDDED, embedded, undefined],
+    ] as const) {
+      const carrier = carriers.find(([each]) => each === name)?.[1];
+      if (carrier !== undefined) await messageCost(results, name, server, port, carrier, scale.turnMs * TURNS * 2);
+    }
   });
 }
 
@@ -67,16 +74,6 @@ async function latencies(
     results.value('e2e', `${subject}, p50`, `${name}, ${what}`, 'ms', p50);
     results.value('e2e', `${subject}, p99`, `${name}, ${what}`, 'ms', p99);
   }
-}
-
-async function cpuPerMessage(results: Results, scale: Scale, server: ServerProcess, carrier: Carrier | undefined): Promise<void> {
-  if (carrier === undefined) return;
-  const before = await server.cpuSeconds();
-  const begin = performance.now();
-  const rate = await saturated(carrier, scale.turnMs * TURNS * 2);
-  const seconds = (performance.now() - begin) / 1000;
-  const us = (((await server.cpuSeconds()) - before) / (rate * seconds)) * 1_000_000;
-  results.value('e2e', 'CPU of the server for one message', QIM, 'us', us);
 }
 
 function groups(results: Results, scale: Scale, members: number): Promise<void> {

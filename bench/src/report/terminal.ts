@@ -3,7 +3,7 @@ import { GOALS, isReached } from '../goals.js';
 import type { Result, Row, Unit } from '../result.js';
 
 const BAR = 24;
-const LESS_IS_BETTER: ReadonlySet<Unit> = new Set(['ms', 'us', 's', 'bytes', 'kB', '%']);
+const LESS_IS_BETTER: ReadonlySet<Unit> = new Set(['ms', 'us', 's', 'bytes', 'kB', '%', 'times']);
 
 export function terminalReport({ rows, ratios, parts, missing, quick, machine }: Result): string {
   const lines: string[] = [];
