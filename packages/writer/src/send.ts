@@ -32,8 +32,8 @@ import { readTarget } from './target.js';
 const SEQ_FIRST = parseConversationSeq(1);
 
 /**
- * Cost: 2 (commit; then list and read mark; 1 where the commit does the list), and before them 2 for a reply beside what the gate asks in a direct conversation;
- * with a before-send webhook 1 more, and the time of its answer.
+ * Cost: 2 (commit; then list and read mark), or 1 where the commit does the list and no mark is given; before them 2 for a
+ * reply beside what the gate asks in a direct conversation; with a before-send webhook 1 more, and the time of its answer.
  *
  * @throws as MessageStore.commit, InvalidArgument, PayloadTooLarge, Forbidden
  */
