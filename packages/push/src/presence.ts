@@ -125,7 +125,7 @@ export class Presence {
     const { tenantId, userId, life } = here;
     const { bus, log } = this.#deps;
     try {
-      here.listening ??= this.#listen(here).catch((error) => {
+      here.listening ??= this.#listen(here).catch((error: unknown) => {
         here.listening = undefined;
         throw error;
       });

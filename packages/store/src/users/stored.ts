@@ -79,8 +79,9 @@ export function formatWebPush(subscription: WebPushSubscription): string {
 export function parseWebPush(text: string): WebPushSubscription | undefined {
   const { endpoint, p256dh, auth, deviceId } = fieldsOf(text);
   if (typeof endpoint !== 'string' || typeof p256dh !== 'string' || typeof auth !== 'string') return undefined;
+  if (deviceId !== undefined && typeof deviceId !== 'string') return undefined;
   try {
-    return { endpoint, p256dh, auth, deviceId: deviceId === undefined ? undefined : parseDeviceId(String(deviceId)) };
+    return { endpoint, p256dh, auth, deviceId: deviceId === undefined ? undefined : parseDeviceId(deviceId) };
   } catch (error) {
     if (isQimError(error)) return undefined;
     throw error;
