@@ -91,6 +91,20 @@ test('the tables of the document are written between their marks, and what the r
   expect(withTables(written, RESULT)).toBe(written);
 });
 
+test('a run of some areas leaves the ratios and parts of the others, and says when it was', () => {
+  const document = [
+    '<!-- bench:run -->\nRun of another day.\nAgain: page, 2020-01-01, load 3 before it.\n<!-- bench:end -->',
+    '<!-- bench:goals -->\n| `page100x20_vs_floor` | 0.10 |\n| `commit_batched_vs_floor` | 0.42 | kept |\n<!-- bench:end -->',
+    '<!-- bench:parts -->\nOf one page, in microseconds of its one thread:\n\n| old | 1 |\n\nOf one commit, in microseconds of its one thread:\n\n| kept | 2 |\n<!-- bench:end -->',
+  ].join('\n');
+  const written = withTables(document, RESULT);
+  expect(written).toContain('Run of another day.\nAgain: page, 2026-11-30, load 0.1 before it.');
+  expect(written).toContain('| `commit_batched_vs_floor` | 0.42 | kept |');
+  expect(written).toMatch(/Of one page[^|]*\| part \| us \| share[\s\S]*Of one commit[^|]*\| kept \| 2 \|/);
+  expect(written).not.toMatch(/0\.10|2020|old/);
+  expect(withTables(written, RESULT)).toBe(written);
+});
+
 test('the terminal shows the best of each case, its spread, and what was not reached', () => {
   const report = terminalReport(RESULT);
   expect(report).toMatch(/\*the floor +1\.00 ms +0\.90 to 1\.10/);

@@ -2,27 +2,37 @@
  * The tables of docs/benchmarks.md, from the JSON of a run. Each stands between `<!-- bench:NAME -->` and
  * `<!-- bench:end -->`; what is around them is written by hand, and left alone.
  */
-import { GOALS, isReached } from '../goals.js';
+import { AREA_NAMES, GOALS, isReached } from '../goals.js';
 import type { Machine, Parts, Result, Row } from '../result.js';
 import { grouped, rounded } from './terminal.js';
 
-const SECTION = /<!-- bench:(\w+) -->\n[\s\S]*?<!-- bench:end -->/g;
+const SECTION = /<!-- bench:(\w+) -->\n([\s\S]*?)<!-- bench:end -->/g;
 
-/** `document` with every section that the result has something for written anew. */
+/** `document` with all that the result has something for written anew: of a run of some areas, what is theirs. */
 export function withTables(document: string, result: Result): string {
-  const sections: Readonly<Record<string, string>> = {
-    run: runText(result),
-    goals: goalsTable(result),
-    parts: partsTables(result.parts),
-    ...Object.fromEntries(['page', 'commit', 'e2e', 'sockets', 'memory', 'growth'].map((area) => [area, rowsTables(result, area)])),
+  const sections: Readonly<Record<string, (old: string) => string>> = {
+    run: (old) => runText(result, old),
+    goals: (old) => goalsTable(result, old),
+    parts: (old) => partsTables(result.parts, old),
+    ...Object.fromEntries(AREA_NAMES.map((area) => [area, () => rowsTables(result, area)])),
   };
-  return document.replace(SECTION, (old: string, name: string) => {
-    const text = sections[name] ?? '';
-    return text === '' ? old : `<!-- bench:${name} -->\n${text}\n<!-- bench:end -->`;
+  return document.replace(SECTION, (all: string, name: string, old: string) => {
+    const text = sections[name]?.(old) ?? '';
+    return text === '' ? all : `<!-- bench:${name} -->\n${text}\n<!-- bench:end -->`;
   });
 }
 
-function runText({ startedAt, seconds, machine, missing, quick }: Result): string {
+/** Of a run of some areas only when these were measured, after what was said of the others. */
+function runText(result: Result, old: string): string {
+  const areas = AREA_NAMES.filter((area) => result.rows.some((row) => row.area === area));
+  if (areas.length === AREA_NAMES.length || old.trim() === '') return wholeRunText(result);
+  const { startedAt, machine } = result;
+  const again = areas.map((area) => `Again: ${area}, ${startedAt.slice(0, 10)}, load ${machine.loadBefore} before it.`);
+  const kept = old.trim().split('\n');
+  return [...kept.filter((line) => !areas.some((area) => line.startsWith(`Again: ${area},`))), ...again].join('\n');
+}
+
+function wholeRunText({ startedAt, seconds, machine, missing, quick }: Result): string {
   const { cpu, cores, memoryGB, system, node, redis, postgres, loadBefore }: Machine = machine;
   const lines = [
     `Run of ${startedAt.slice(0, 10)}, ${Math.round(seconds / 60)} minutes: ${cores} cores of ${cpu}, ${memoryGB} GB, ${system}, Node ${node}, ${redis}, ${postgres}.`,
@@ -35,10 +45,11 @@ function runText({ startedAt, seconds, machine, missing, quick }: Result): strin
   return lines.join('\n');
 }
 
-function goalsTable({ ratios }: Result): string {
+function goalsTable({ ratios }: Result, old: string): string {
+  const before = old.split('\n');
   const rows = GOALS.flatMap((goal) => {
     const ratio = ratios[goal.name];
-    if (ratio === undefined) return [];
+    if (ratio === undefined) return before.filter((line) => line.startsWith(`| \`${goal.name}\` |`));
     const aim = goal.aim === undefined ? 'reported' : `${goal.most === true ? 'at most' : 'at least'} ${goal.aim}`;
     const verdict = goal.aim === undefined ? '' : isReached(goal, ratio) ? 'reached' : 'not reached';
     return [`| \`${goal.name}\` | ${ratio.toFixed(2)} | ${aim} | ${verdict} | ${goal.means} |`];
@@ -59,12 +70,18 @@ function rowOf(subject: string, { contender, unit, median, low, high, samples }:
   return `| ${subject} | ${contender} | ${rounded(median)} ${unit} | ${spread} |`;
 }
 
-function partsTables(all: readonly Parts[]): string {
-  return all
-    .map(({ of, parts }) => {
-      const total = parts.reduce((sum, { us }) => sum + us, 0);
-      const rows = parts.map(({ part, us }) => `| ${part} | ${rounded(us)} | ${((us / total) * 100).toFixed(0)} % |`);
-      return [`Of ${of}, in microseconds of its one thread:`, '', '| part | us | share |', '| --- | --- | --- |', ...rows].join('\n');
-    })
-    .join('\n\n');
+/** One table for each operation; those that were not measured stay, behind. */
+function partsTables(all: readonly Parts[], old: string): string {
+  const written = all.map(({ of, parts }) => {
+    const total = parts.reduce((sum, { us }) => sum + us, 0);
+    const rows = parts.map(({ part, us }) => `| ${part} | ${rounded(us)} | ${((us / total) * 100).toFixed(0)} % |`);
+    return [titleOf(of), '', '| part | us | share |', '| --- | --- | --- |', ...rows].join('\n');
+  });
+  const before = old.split(/\n(?=Of )/).filter((table) => table.startsWith('Of '));
+  const kept = before.filter((table) => !all.some(({ of }) => table.startsWith(titleOf(of))));
+  return [...written, ...kept.map((table) => table.trim())].join('\n\n');
+}
+
+function titleOf(of: string): string {
+  return `Of ${of}, in microseconds of its one thread:`;
 }
