@@ -2,7 +2,7 @@
  * The conversation list's reads. One conversation comes from one snapshot, so there is nothing to redo: what the
  * evaluator finds wrong is wrong. Values are read where LMDB puts them, one after the other, and none is copied.
  */
-import { type ConversationSeq, type CorruptReason, EXACT_UNREAD_SCAN_LIMIT, SEQ_ZERO } from '@qim/proto';
+import { type ConversationSeq, type CorruptReason, EXACT_UNREAD_SCAN_LIMIT, parseConversationSeq, SEQ_ZERO } from '@qim/proto';
 import { sequenceFromBytes } from '../message/bytes.js';
 import { parseMember } from '../message/facts.js';
 import { finishReading, type IndexMember, planReading, type ReadingScope, type ReadRecord } from '../message/summaries.js';
@@ -52,7 +52,7 @@ interface Index {
  * sound index, also when nothing lies past the watermark.
  */
 function readIndex(snapshot: Snapshot, keys: ListKeys, watermark: ConversationSeq, last: ConversationSeq): Index {
-  const before = last > watermark || last === SEQ_ZERO ? watermark : ((last - 1) as ConversationSeq);
+  const before = last > watermark || last === SEQ_ZERO ? watermark : parseConversationSeq(last - 1);
   const range = { start: keys.indexAfter(before), end: keys.indexEnd };
   let members = snapshot.keys(range, EXACT_UNREAD_SCAN_LIMIT + 1);
   const whole = members.length > 0 && members.length <= EXACT_UNREAD_SCAN_LIMIT;

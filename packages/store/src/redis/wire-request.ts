@@ -144,10 +144,7 @@ export class WireRequest {
 
 /** Of a number from 0 in decimal text. */
 function digitsOf(number: number): number {
-  if (number < 10) return 1;
-  if (number < 100) return 2;
-  if (number < 1_000) return 3;
-  let digits = 4;
-  for (let bound = 10_000; number >= bound; bound *= 10) digits += 1;
+  let digits = 1;
+  for (let bound = 10; number >= bound; bound *= 10) digits += 1;
   return digits;
 }
