@@ -4,7 +4,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import type { Scene } from './scene.js';
 
 const IMAGES = fileURLToPath(new URL('../../docs/images/', import.meta.url));
-const WIDE = { width: 1200, height: 760 };
+const WIDE = { width: 1200, height: 900 };
 export const PHONE: BrowserContextOptions = { viewport: { width: 390, height: 780 }, isMobile: true, hasTouch: true, deviceScaleFactor: 2 };
 
 /** The page before anybody has signed in. */

@@ -117,7 +117,7 @@ test('a group is made, talks, mentions, grows, gives a role, loses an open membe
   await bob.open('Tea at four');
   await bob.message('Cake, @bob7').waitFor();
   await alice.page.getByRole('button', { name: 'About this group' }).first().click();
-  await alice.page.getByLabel('Add people, separated by commas').fill('carol7');
+  await alice.page.getByLabel('Add people').fill('carol7');
   await alice.page.getByRole('button', { name: 'Add', exact: true }).click();
   await bob.message('alice7 added carol7').waitFor();
   await alice.page.getByLabel('Role of bob7').selectOption('admin');
@@ -127,6 +127,7 @@ test('a group is made, talks, mentions, grows, gives a role, loses an open membe
   await carol.page.getByText('Only admins write in this group.').waitFor();
   await alice.page.getByRole('button', { name: 'Remove carol7' }).click();
   await carol.page.getByText('You are not a member of this conversation any more.').waitFor();
+  await carol.page.getByRole('heading', { name: 'Tea at four' }).waitFor();
   await carol.row('Tea at four').waitFor({ state: 'detached' });
   await bob.message('alice7 removed carol7').waitFor();
   await bob.page.getByRole('button', { name: 'About this group' }).first().click();

@@ -56,6 +56,21 @@ export function ConversationHeader({ conversationId, entry, onClose, onDirect }:
   );
 }
 
+interface RemovedHeaderProps {
+  readonly conversationId: string;
+  /** What was in the list before; undefined: it was not. */
+  readonly known: Conversation | undefined;
+  readonly onClose: () => void;
+}
+
+/** Of a conversation that the reader is no member of: there is nothing to do with it. */
+export function RemovedHeader({ conversationId, known, onClose }: RemovedHeaderProps): ReactElement {
+  const speech = useSpeech();
+  const title = known === undefined ? speech.say('name.unknown') : titleOf(known, speech);
+  const avatar = <Avatar id={conversationId} name={title} size="medium" kind={known?.kind === 'group' ? 'group' : 'unknown'} />;
+  return <PaneHeader avatar={avatar} title={title} note="" onClose={onClose} />;
+}
+
 interface HeaderWithNoteProps {
   readonly entry: Conversation;
   readonly avatar: ReactElement;

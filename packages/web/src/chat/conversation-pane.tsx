@@ -9,7 +9,7 @@ import { Notice } from '../shared/notice.js';
 import { useSay } from '../shared/use-speech.js';
 import { type Act, ActContext } from './acts.js';
 import { Announcer } from './announcer.js';
-import { ConversationHeader } from './conversation-header.js';
+import { ConversationHeader, RemovedHeader } from './conversation-header.js';
 import { MessageDialog } from './message-dialogs.js';
 import { MessageList } from './message-list.js';
 import { NoMessages, PaneTrouble } from './pane-states.js';
@@ -27,12 +27,14 @@ export function ConversationPane({ conversationId, onClose, onDirect }: Conversa
   const say = useSay();
   const { conversations } = useConversations();
   const entry = conversations.find((one) => one.conversationId === conversationId);
+  const [known, setKnown] = useState(entry);
+  if (entry !== undefined && entry !== known) setKnown(entry);
   const [act, setAct] = useState<Act | null>(null);
   const endAct = useCallback(() => setAct(null), []);
   if (open.status === 'removed') {
     return (
       <>
-        <ConversationHeader conversationId={conversationId} entry={undefined} onClose={onClose} onDirect={onDirect} />
+        <RemovedHeader conversationId={conversationId} known={known} onClose={onClose} />
         <div className="m-auto">
           <Notice icon={DoorClosed} title={say('state.removed')} action={say('act.back')} onAction={onClose}>
             {say('state.removedNote')}

@@ -3,6 +3,12 @@ import { useTranslation } from 'react-i18next';
 import { useMinute } from '../shared/clock.js';
 import { dayName } from '../shared/times.js';
 
+/** Above the first message of all. */
+export function Beginning(): ReactElement {
+  const { t: say } = useTranslation('page');
+  return <p className="px-6 pt-2 text-center text-sm text-muted">{say('message.beginning')}</p>;
+}
+
 /** Where a day begins. */
 export function DayLine({ atMs }: { readonly atMs: number }): ReactElement {
   const { t: say, i18n } = useTranslation('page');

@@ -2,7 +2,7 @@ import type { Message } from '@qim/client';
 import type { ReactElement } from 'react';
 import { useMe } from '../shared/me.js';
 import { continues, dayBefore, type Item } from './items.js';
-import { DayLine, UnreadLine } from './lines.js';
+import { Beginning, DayLine, UnreadLine } from './lines.js';
 import { MessageRow } from './message-row.js';
 import { OutgoingRow } from './outgoing-row.js';
 import type { Active } from './use-active.js';
@@ -45,6 +45,7 @@ export function ListItem({
   const goesOn = !isFirstUnread && ((place === 0 && hasOlder) || continues(item, before, userId));
   return (
     <div className="px-3 sm:px-6">
+      {place === 0 && !hasOlder && <Beginning />}
       {day !== undefined && <DayLine atMs={day} />}
       {isFirstUnread && <UnreadLine />}
       {item.kind === 'outgoing' ? (

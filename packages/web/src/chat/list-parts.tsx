@@ -44,9 +44,7 @@ function Row({
 /** As high while it loads as when it says that it failed: nothing below it moves. */
 function Header({ context }: WithContext): ReactElement {
   const say = useSay();
-  if (context?.hasOlder !== true) {
-    return <p className="px-6 pt-6 text-center text-sm text-muted">{say('message.beginning')}</p>;
-  }
+  if (context?.hasOlder !== true) return <div className="h-14" />;
   return <Loading more={context.older} text={say('message.older')} failure={say('message.olderFailed')} />;
 }
 

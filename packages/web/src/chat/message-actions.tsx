@@ -13,7 +13,7 @@ import { useAct } from './acts.js';
 const QUICK = ['👍', '❤️', '😂', '😮', '😢', '🎉'] as const;
 
 /** Where there is no room beside a long message it lies over its upper edge, so that nothing moves. */
-const NARROW = 'max-lg:absolute max-lg:-top-3 max-lg:z-10';
+const NARROW = 'max-lg:absolute max-lg:-top-8 max-lg:z-10';
 const NARROW_AT = { left: 'max-lg:left-14', right: 'max-lg:right-3' } as const;
 
 interface MessageActionsProps {

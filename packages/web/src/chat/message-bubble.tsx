@@ -61,7 +61,7 @@ export function Footed({ foot, children }: { readonly foot: ReactElement | null;
   return (
     <div className="flow-root">
       {children}
-      <span className="float-right mt-1.5 ml-3 flex h-4 items-center gap-1 text-xs text-muted">{foot}</span>
+      {foot !== null && <span className="float-right mt-1.5 ml-3 flex h-4 items-center gap-1 text-xs text-muted">{foot}</span>}
     </div>
   );
 }

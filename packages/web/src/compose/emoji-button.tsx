@@ -40,6 +40,8 @@ export function EmojiButton({ icon, label, small = false, quick = [], onEmoji, o
         <Popover.Content
           aria-label={say('emoji.label')}
           side="top"
+          // A row lies over its button; all of them begin at it, within the pane.
+          align={quick.length > 0 ? 'center' : 'start'}
           sideOffset={6}
           collisionPadding={8}
           className="z-20 rounded-xl border border-line bg-pane shadow-lg"

@@ -34,7 +34,7 @@ export function MentionList({ id, candidates, chosen, onPick }: MentionListProps
         >
           <Avatar
             id={candidate.userId ?? ''}
-            name={candidate.name}
+            name={candidate.userId === undefined ? '@' : candidate.name}
             size="small"
             kind={candidate.userId === undefined ? 'group' : 'person'}
           />

@@ -65,7 +65,7 @@ function TitleLine({ conversation, now, title, online }: ConversationRowProps & 
       <span className={`truncate ${isUnread(conversation) ? 'font-semibold' : 'font-medium'}`}>{title}</span>
       {online && <span className="sr-only">, {say('list.online')}</span>}
       {flags.muted && <BellOff role="img" aria-label={say('list.muted')} className="size-3.5 shrink-0 text-muted" />}
-      <span className="ml-auto flex shrink-0 items-center gap-1.5 pl-1 text-xs text-muted">
+      <span className="ml-auto flex shrink-0 items-center gap-1.5 pl-1 text-xs text-muted group-hover:invisible">
         {flags.pinned && <Pin role="img" aria-label={say('list.pinned')} className="size-3.5" />}
         {preview !== undefined && <time>{listTime(preview.committedAtMs, now, { language: i18n.language, say })}</time>}
       </span>
