@@ -5,6 +5,7 @@ import { Virtuoso, type VirtuosoHandle } from 'react-virtuoso';
 import { later } from '../shared/clock.js';
 import { useMe } from '../shared/me.js';
 import { useSay } from '../shared/use-speech.js';
+import { Follow } from './follow.js';
 import { type Item, itemsOf, keyOf, placeAfter } from './items.js';
 import { JumpButtons } from './jump-buttons.js';
 import { type ListContext, ListItem } from './list-item.js';
@@ -16,7 +17,7 @@ import { useMore } from './use-more.js';
 import { useReadMarks, WatchContext } from './use-read-marks.js';
 import { useSeek } from './use-seek.js';
 import { useStayAtEnd } from './use-stay-at-end.js';
-import { MANY_AT_ONCE, type UnreadLine, useUnreadLine } from './use-unread-line.js';
+import { type UnreadLine, useUnreadLine } from './use-unread-line.js';
 
 const FLASH_MS = 1_600;
 /** Nearer to the end than this is at the end. */
@@ -142,29 +143,10 @@ function useOwnInView(outbox: readonly OutgoingMessage[], conversationId: string
   }, [newest, latest]);
 }
 
-/** At the end one stays there, unless much comes at once; what is loaded, above or after a part of the past, is nothing that comes. */
-function useFollow(items: readonly Item[], hasNewer: boolean): (isAtEnd: boolean) => 'auto' | false {
-  // One object, and one function, for good: the list asks in the middle of taking new items, and would ask the function of before.
-  const [held] = useState({ items, hasNewer, added: 0 });
-  if (held.items !== items) {
-    held.added = hasNewer || held.hasNewer ? 0 : addedTo(held.items, items);
-    held.items = items;
-    held.hasNewer = hasNewer;
-  }
-  return useCallback((isAtEnd) => (isAtEnd && held.added > 0 && held.added <= MANY_AT_ONCE ? 'auto' : false), [held]);
-}
-
-function addedTo(before: readonly Item[], items: readonly Item[]): number {
-  const last = before.at(-1);
-  for (let added = 0; added <= MANY_AT_ONCE; added += 1) if (items[items.length - 1 - added] === last) return added;
-  // It goes on its way: nothing has come. To follow then would lead past what comes a moment later.
-  if (items.length === before.length && isSameOutgoing(last, items.at(-1))) return 0;
-  // One's own message that has arrived is another item than when it was on its way.
-  return items.length - before.length > MANY_AT_ONCE ? MANY_AT_ONCE + 1 : 1;
-}
-
-function isSameOutgoing(a: Item | undefined, b: Item | undefined): boolean {
-  return a?.kind === 'outgoing' && b?.kind === 'outgoing' && a.message.clientMessageId === b.message.clientMessageId;
+function useFollow(items: readonly Item[], past: boolean): Follow['decide'] {
+  const [follow] = useState(() => new Follow(items, past));
+  follow.took(items, past);
+  return follow.decide;
 }
 
 type ContextInput = Omit<ListContext, 'bySeq' | 'isGroup' | 'isAdmin'> & {
