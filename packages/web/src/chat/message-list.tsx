@@ -34,39 +34,24 @@ export interface MessageListProps {
 export function MessageList({ open, entry, sought }: MessageListProps): ReactElement {
   const say = useSay();
   const userId = useMe();
-  const { messages, outgoing, hasOlder, loadOlder, hasNewer, loadNewer, markRead } = open;
+  const { messages, outgoing, hasNewer, markRead } = open;
   const items = useMemo(() => itemsOf({ messages, outgoing }), [messages, outgoing]);
   const { firstIndex, generation } = useFirstIndex(messages);
   const line = useUnreadLine(entry, open, userId);
   const [scroller, setScroller] = useState<HTMLElement | null>(null);
   const watch = useReadMarks(scroller, markRead);
   useStayAtEnd(scroller, AT_END_PX);
-  const older = useMore(loadOlder, hasOlder);
-  const newer = useMore(loadNewer, hasNewer);
+  const pages = usePages(open);
   const virtuoso = useRef<VirtuosoHandle>(null);
   const [isAtEnd, setIsAtEnd] = useState(true);
   const [start, setStart] = useState(0);
   const active = useActive();
   const { flashId, ...shows } = useShow(virtuoso, messages);
   const { busy, start: soughtPlace, seek, latest } = useSeek(open, shows);
-  useEffect(() => {
-    if (sought !== null) seek(sought.conversationSeq - 1);
-  }, [sought, seek]);
+  useSought(sought, seek);
   useOwnInView(useOutbox(), open.conversationId, latest);
   const follow = useFollow(items, hasNewer);
-  const context = useListContext({
-    items,
-    firstIndex,
-    messages,
-    line: line.place,
-    entry,
-    flashId,
-    ...active,
-    older,
-    hasOlder,
-    newer,
-    hasNewer,
-  });
+  const context = useListContext({ items, firstIndex, messages, line: line.place, entry, flashId, ...active, ...pages });
   return (
     <WatchContext value={watch}>
       {/* biome-ignore lint/a11y/noStaticElementInteractions: the keys are those of the rows in it */}
@@ -84,8 +69,8 @@ export function MessageList({ open, entry, sought }: MessageListProps): ReactEle
           followOutput={follow}
           atBottomThreshold={AT_END_PX}
           atBottomStateChange={setIsAtEnd}
-          startReached={older.reached}
-          endReached={newer.reached}
+          startReached={pages.older.reached}
+          endReached={pages.newer.reached}
           rangeChanged={({ startIndex }) => setStart(startIndex - firstIndex)}
           increaseViewportBy={{ top: 600, bottom: 300 }}
           computeItemKey={(_, item) => keyOf(item, userId)}
@@ -104,6 +89,17 @@ export function MessageList({ open, entry, sought }: MessageListProps): ReactEle
       </div>
     </WatchContext>
   );
+}
+
+function usePages({ hasOlder, loadOlder, hasNewer, loadNewer }: ShownConversation) {
+  return { hasOlder, older: useMore(loadOlder, hasOlder), hasNewer, newer: useMore(loadNewer, hasNewer) };
+}
+
+/** Each time it is asked for. */
+function useSought(sought: MessageListProps['sought'], seek: (afterSeq: number) => void): void {
+  useEffect(() => {
+    if (sought !== null) seek(sought.conversationSeq - 1);
+  }, [sought, seek]);
 }
 
 /** A little below the upper edge, so that one sees that there is more. */
