@@ -1,6 +1,7 @@
 /**
  * The conversation list as the server says it. Every number comes from ListConversations or GetConversation; an event only
- * says which conversation to read again. One reading at a time, so that an answer never overwrites a newer one.
+ * says which conversation to read again. One reading at a time, so that an answer never overwrites a newer one. What the
+ * answer to an own call leaves no doubt about (list-entry.ts) is not asked for again, unless it is being read anyway.
  *
  * Order: the server's, whenever the list is read; between two readings a conversation with a newer head moves to the top, below
  * the pinned ones. A hidden one is not listed: its next message, which ends the hiding, brings it back.
@@ -17,8 +18,9 @@ import {
 import type { SessionApi } from './api/session-api.js';
 import type { Environment } from './environment.js';
 import { asClientError, clientError, isNotMember, isWithoutLink, type QimClientError } from './errors.js';
+import { withOwnMessage, withReadMark } from './list-entry.js';
 import { Cell, type Observable } from './observable.js';
-import type { Conversation, ConversationPage } from './types.js';
+import type { Conversation, ConversationPage, Message } from './types.js';
 
 export interface ConversationListState {
   /** loading: nothing was read yet. error: reading failed, and what was read before is still there. */
@@ -110,6 +112,36 @@ export class ConversationList {
     if (this.#touched.size > LIST_REFRESH_MAX) this.#wantsAll = true;
     else for (const [id, touch] of this.#touched) addTouch(this.#due, id, touch);
     this.#touched.clear();
+  }
+
+  /** The answer to a message of one's own; `isNew`: it was not a retry's. */
+  sent(message: Message, isNew: boolean): void {
+    const { conversationId } = message;
+    const held = this.#undisturbed(conversationId);
+    const next = held && isNew ? withOwnMessage(held, message) : undefined;
+    if (held === undefined || next === undefined) this.touch(conversationId, 'activity');
+    else this.#replace(held, next, !next.flags.pinned);
+  }
+
+  /** The answer to MarkRead. */
+  marked(conversationId: string, readConversationSeq: number): void {
+    const held = this.#undisturbed(conversationId);
+    const next = held && withReadMark(held, readConversationSeq);
+    if (held === undefined || next === undefined) this.touch(conversationId, 'other');
+    else this.#replace(held, next, false);
+  }
+
+  #replace(held: Conversation, next: Conversation, toTop: boolean): void {
+    const { conversations } = this.#state.snapshot();
+    const at = conversations.indexOf(held);
+    this.#showEntries(toTop ? onTop(next, conversations.toSpliced(at, 1)) : conversations.with(at, next));
+  }
+
+  /** Of which no reading is under way, nor will be: its answer might be older than what is known by then. */
+  #undisturbed(conversationId: string): Conversation | undefined {
+    const { status, stale } = this.#state.snapshot();
+    if (status !== 'ready' || stale || this.#running || this.#touched.has(conversationId)) return undefined;
+    return this.find(conversationId);
   }
 
   /** Takes it off at once, and asks whether that is so: the news may be older than an invitation. */

@@ -16,7 +16,8 @@ export interface ReadMarkerOptions {
   readonly environment: Environment;
   /** What the list holds; undefined: nothing. */
   readonly heldMark: (conversationId: string) => number | undefined;
-  readonly marked: (conversationId: string) => void;
+  /** What holds now. */
+  readonly marked: (conversationId: string, seq: number) => void;
   /** What waits is another. */
   readonly changed: () => void;
 }
@@ -116,7 +117,7 @@ export class ReadMarker {
       this.#done.delete(conversationId);
       this.#done.set(conversationId, held);
       if (this.#done.size > READ_MARKS_WAITING_MAX) this.#done.delete(this.#done.keys().next().value ?? '');
-      marked(conversationId);
+      marked(conversationId, held);
     } catch (error) {
       if (isQimClientError(error) && mayPass(error)) return 'kept';
     }

@@ -63,7 +63,10 @@ export class Sync {
       api: api.session,
       environment,
       heldMark: (conversationId) => this.#sound(conversationId)?.readConversationSeq,
-      marked: (conversationId) => this.touched(conversationId, 'other'),
+      marked: (conversationId, seq) => {
+        this.list.marked(conversationId, seq);
+        this.totals.touch();
+      },
       changed: () => this.cache.marksChanged(),
     });
     this.totals = new TotalsReader({ api: api.session, environment });
@@ -199,13 +202,14 @@ export class Sync {
   }
 
   /** Whether a window will show it. */
-  #sent({ message }: SentMessage): boolean {
+  #sent({ message, duplicate }: SentMessage): boolean {
     const { conversationId, conversationSeq } = message;
-    this.touched(conversationId, 'activity');
-    this.typing.sent(conversationId);
-    const window = this.windows.get(conversationId);
     // A duplicate of what is gone by now comes with its ids alone: history knows more.
     const isWhole = message.activityId !== '';
+    this.list.sent(message, isWhole && !duplicate);
+    this.totals.touch();
+    this.typing.sent(conversationId);
+    const window = this.windows.get(conversationId);
     if (isWhole) window?.push(message);
     else window?.resync();
     this.#marker.sent(conversationId, conversationSeq, window?.before(conversationSeq));

@@ -1,4 +1,4 @@
-import type { Conversation, ConversationPage, SoundConversation } from '@qim/client';
+import type { Conversation, ConversationPage, Message } from '@qim/client';
 import {
   CLIENT_LIST_ENTRIES_MAX,
   LIST_PAGE_SIZE_DEFAULT,
@@ -11,6 +11,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { ConversationList } from '../src/conversation-list.js';
 import { environmentFrom } from '../src/environment.js';
 import { clientError, QimClientError } from '../src/errors.js';
+import { MESSAGE, sound } from './support/entries.js';
 import { FakeSocket } from './support/fake-socket.js';
 
 let all: Conversation[];
@@ -19,31 +20,6 @@ let parallel: { now: number; most: number };
 let failure: QimClientError | undefined;
 let betweenPages: () => void;
 let list: ConversationList;
-
-function sound(conversationId: string, latestConversationSeq = 1): SoundConversation {
-  return {
-    conversationId,
-    latestConversationSeq,
-    kind: 'group',
-    title: conversationId,
-    peerUserId: undefined,
-    preview: undefined,
-    previewDamaged: undefined,
-    flags: { pinned: false, muted: false, hidden: false, markedUnread: false },
-    settings: { historyVisibility: 'all', onlyAdminsPost: false, readReceipts: false },
-    role: 'member',
-    epoch: 1,
-    damaged: undefined,
-    lastActivityId: 'a',
-    lastMessageId: 'm',
-    readConversationSeq: 0,
-    unreadCount: 0,
-    unreadExact: true,
-    mentionCount: 0,
-    amendmentCursor: 0,
-    watermarkAhead: false,
-  };
-}
 
 async function listConversations(pageSize: number, pageToken: string): Promise<ConversationPage> {
   reads.push(`list ${pageSize}`);
@@ -83,6 +59,10 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
+function ownMessage(conversationId: string, conversationSeq: number): Message {
+  return { ...MESSAGE, conversationId, conversationSeq, messageId: `m${conversationSeq}`, activityId: `a${conversationSeq}` };
+}
+
 const ids = (): string[] => list.state.snapshot().conversations.map((entry) => entry.conversationId);
 const settle = (): Promise<unknown> => vi.advanceTimersByTimeAsync(LIST_REFRESH_PAUSE_MS);
 
@@ -92,6 +72,42 @@ async function listed(...conversations: Conversation[]): Promise<void> {
   await settle();
   reads = [];
 }
+
+test("a message of one's own is the new head without a reading, on top, and below the pinned ones", async () => {
+  const pinned = { ...sound('p'), flags: { ...sound('p').flags, pinned: true } };
+  await listed(pinned, sound('a'), sound('b'));
+  list.sent(ownMessage('b', 2), true);
+  expect(ids()).toEqual(['p', 'b', 'a']);
+  expect(list.find('b')).toMatchObject({ latestConversationSeq: 2, lastMessageId: 'm2', unreadCount: 0 });
+  list.sent(ownMessage('p', 2), true);
+  expect(ids()).toEqual(['p', 'b', 'a']);
+  list.marked('b', 2);
+  expect(list.find('b')).toMatchObject({ readConversationSeq: 2, unreadCount: 0, unreadExact: true });
+  await settle();
+  expect(reads).toEqual([]);
+});
+
+test('a list or an entry that is being read, is old, or has yet to come is read for them', async () => {
+  await listed(sound('a'), sound('b'));
+  list.touch('a', 'activity');
+  list.sent(ownMessage('a', 2), true);
+  list.marked('a', 1);
+  list.sent(ownMessage('b', 3), true);
+  list.sent(ownMessage('new', 1), true);
+  expect(list.find('a')).toEqual(sound('a'));
+  expect(list.find('b')).toEqual(sound('b'));
+  all = [sound('a', 2), sound('b', 3), sound('new')];
+  await settle();
+  expect(reads.sort()).toEqual(['a', 'b', 'new']);
+  reads = [];
+  list.relist();
+  list.sent(ownMessage('a', 3), true);
+  await vi.advanceTimersByTimeAsync(0);
+  list.sent(ownMessage('b', 4), false);
+  await settle();
+  await settle();
+  expect(reads.sort()).toEqual(['a', 'b', `list ${LIST_PAGE_SIZE_DEFAULT}`]);
+});
 
 test('a conversation with a newer head moves to the top; one that was only read or amended stays', async () => {
   await listed(sound('a'), sound('b'), sound('c'));
