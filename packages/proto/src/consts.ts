@@ -194,6 +194,8 @@ export const TAKE_OVER_TRIES_MAX = 4;
 export const STORE_RECONNECT_PAUSE_MS_MAX = 1_000;
 /** Bytes; what answers most pages, and is kept from one to the next. More is taken while a page needs it. */
 export const WIRE_SLAB_BYTES = 1024 * 1024;
+/** Bytes that are read from Redis at once: few enough to be in the processor's cache still when they are looked at. */
+export const WIRE_READ_BYTES = 128 * 1024;
 /** Numbers, two for each value that answers for one conversation; more are taken while one needs them. */
 export const WIRE_MARKS = 1024;
 /** Bytes; a whole window of the longest records stays far below it, so that whatever is past it answers for no conversation. */

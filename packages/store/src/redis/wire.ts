@@ -13,6 +13,7 @@ import {
   STORE_COMMANDS_WAITING_MAX,
   STORE_RECONNECT_PAUSE_MS_MAX,
   WIRE_BYTES_MAX,
+  WIRE_READ_BYTES,
   WIRE_REQUEST_BYTES_MAX,
   WIRE_SLAB_BYTES,
 } from '@qim/proto';
@@ -156,7 +157,7 @@ export class Wire {
       this.#slab.copy(longer);
       this.#slab = longer;
     }
-    return this.#slab.subarray(this.#used);
+    return this.#slab.subarray(this.#used, this.#used + WIRE_READ_BYTES);
   }
 
   #received(socket: Socket, bytes: number): boolean {
@@ -184,11 +185,11 @@ export class Wire {
     return true;
   }
 
-  /** Takes what was read away, at once where nothing lies behind it, else before the slab is full. */
+  /** Takes what was read away: at once where nothing lies behind it, else when it is as much as is read at once. */
   #makeRoom(): void {
     const start = this.#groupStart;
     const rest = this.#used - start;
-    if (start === 0 || (rest > 0 && this.#used < this.#slab.length / 2)) return;
+    if (start === 0 || (rest > 0 && start < WIRE_READ_BYTES)) return;
     if (this.#slab.length > WIRE_SLAB_BYTES && rest <= WIRE_SLAB_BYTES / 2) {
       const shorter = Buffer.allocUnsafeSlow(WIRE_SLAB_BYTES);
       this.#slab.copy(shorter, 0, start, this.#used);
