@@ -17,7 +17,7 @@ import {
 } from '@qim/proto';
 import { openStore } from '@qim/server';
 import { type Session, startSession } from '@qim/session';
-import type { Directory, Store } from '@qim/store';
+import type { MessageStore, Store } from '@qim/store';
 import { skipSequences } from '@qim/store/testing';
 import { createWriter, type Writer } from '@qim/writer';
 import { uuidv7 } from 'uuidv7';
@@ -70,14 +70,15 @@ class EmbeddedHouse implements House {
     return { store: this.#store, group: this.#group };
   }
 
-  #writer(over: Partial<Directory> = {}): Writer {
+  #writer(commit: MessageStore['commit'] = (request) => this.#opened.store.messages.commit(request)): Writer {
     if (this.#store === undefined) throw new Error('the house is closed');
     const { messages, directory, users } = this.#store;
-    const deps = { messages, users, now: Date.now, newId: uuidv7, announceRead: () => {}, recallWindowMs: RECALL_WINDOW_MS };
+    const deps = { users, now: Date.now, newId: uuidv7, announceRead: () => {}, recallWindowMs: RECALL_WINDOW_MS };
     return createWriter({
       ...deps,
       directMessages: () => 'anyone',
-      directory: { ...bound(directory), ...over },
+      messages: { ...bound(messages), commit },
+      directory,
     });
   }
 
@@ -145,14 +146,15 @@ class EmbeddedHouse implements House {
     this.#records.set(name, message.record);
   }
 
-  /** The writer reaches for the sender's list entry when the message is durable, and never comes back from there. */
+  /** The message is durable, and the writer never hears of it. */
   async #sayAsProcessEnds(by: Who, name: string): Promise<void> {
     await new Promise<void>((ended, failed) => {
-      const touch = (): Promise<never> => {
+      const commit: MessageStore['commit'] = async (request) => {
+        await this.#opened.store.messages.commit(request);
         ended();
         return new Promise(() => {});
       };
-      this.#say(this.#writer({ touch }), by, name).then(() => failed(new Error('the writer came back')), failed);
+      this.#say(this.#writer(commit), by, name).then(() => failed(new Error('the writer came back')), failed);
     });
     await this.#opened.store.close();
     await this.open();
@@ -185,19 +187,13 @@ class EmbeddedHouse implements House {
   }
 }
 
-/** The methods of the directory that the writer is given. */
-function bound(directory: Directory) {
+/** What the writer is given besides the commit. */
+function bound(messages: MessageStore) {
   return {
-    touch: directory.touch.bind(directory),
-    join: directory.join.bind(directory),
-    leave: directory.leave.bind(directory),
-    raiseRead: directory.raiseRead.bind(directory),
-    view: directory.view.bind(directory),
-    groupForRequest: directory.groupForRequest.bind(directory),
-    page: directory.page.bind(directory),
-    setFlags: directory.setFlags.bind(directory),
-    clear: directory.clear.bind(directory),
-    held: directory.held.bind(directory),
-    forget: directory.forget.bind(directory),
+    amend: messages.amend.bind(messages),
+    react: messages.react.bind(messages),
+    readMessages: messages.readMessages.bind(messages),
+    readConversation: messages.readConversation.bind(messages),
+    readMembers: messages.readMembers.bind(messages),
   };
 }

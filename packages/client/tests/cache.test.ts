@@ -214,7 +214,7 @@ describe('read marks that were not sent', () => {
   test('of several tabs are one, and the keys of others go', async () => {
     const storage = memoryStorage();
     const opened = await storage.open('x');
-    const left = new Map([
+    const left = new Map<string, unknown>([
       [
         'marks/one',
         [

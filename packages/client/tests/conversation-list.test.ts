@@ -1,4 +1,4 @@
-import type { Conversation, ConversationPage, Message } from '@qim/client';
+import type { Conversation, ConversationPage, Message, SoundConversation } from '@qim/client';
 import {
   CLIENT_LIST_ENTRIES_MAX,
   LIST_PAGE_SIZE_DEFAULT,

@@ -2,6 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { RECALL_WINDOW_MS } from '@qim/proto';
 import { openEmbeddedStore } from '@qim/store/embedded';
 import { createWriter } from '@qim/writer';
 import { uuidv7 } from 'uuidv7';
@@ -27,6 +28,7 @@ test('a message and its place in the sender’s list are on the disk by one flus
       now: Date.now,
       newId: uuidv7,
       announceRead: () => {},
+      recallWindowMs: RECALL_WINDOW_MS,
     });
     const [old, room] = [
       await writer.createGroup(caller(ALICE), groupInput([BOB])),

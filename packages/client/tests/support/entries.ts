@@ -22,6 +22,7 @@ export const MESSAGE: Message = {
   replyPreview: undefined,
   content: { kind: 'text', text: 'hello' },
   reactions: [],
+  reactionsRevision: 0,
 };
 
 export function sound(conversationId: string, latestConversationSeq = 1): SoundConversation {
