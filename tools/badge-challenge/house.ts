@@ -70,14 +70,14 @@ class EmbeddedHouse implements House {
     return { store: this.#store, group: this.#group };
   }
 
-  #writer(commit: MessageStore['commit'] = (request) => this.#opened.store.messages.commit(request)): Writer {
+  #writer(commit?: MessageStore['commit']): Writer {
     if (this.#store === undefined) throw new Error('the house is closed');
     const { messages, directory, users } = this.#store;
     const deps = { users, now: Date.now, newId: uuidv7, announceRead: () => {}, recallWindowMs: RECALL_WINDOW_MS };
     return createWriter({
       ...deps,
       directMessages: () => 'anyone',
-      messages: { ...bound(messages), commit },
+      messages: { ...bound(messages), ...(commit === undefined ? {} : { commit }) },
       directory,
     });
   }
@@ -187,9 +187,10 @@ class EmbeddedHouse implements House {
   }
 }
 
-/** What the writer is given besides the commit. */
+/** What the writer is given of it. */
 function bound(messages: MessageStore) {
   return {
+    commit: messages.commit.bind(messages),
     amend: messages.amend.bind(messages),
     react: messages.react.bind(messages),
     readMessages: messages.readMessages.bind(messages),
