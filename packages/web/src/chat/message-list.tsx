@@ -11,13 +11,14 @@ import { JumpButtons } from './jump-buttons.js';
 import { type ListContext, ListItem } from './list-item.js';
 import { LIST_PARTS } from './list-parts.js';
 import { onRowKey } from './row-keys.js';
+import { Sight } from './sight.js';
 import { useActive } from './use-active.js';
 import { useFirstIndex } from './use-first-index.js';
 import { useMore } from './use-more.js';
 import { useReadMarks, WatchContext } from './use-read-marks.js';
 import { useSeek } from './use-seek.js';
 import { useStayAtEnd } from './use-stay-at-end.js';
-import { type UnreadLine, useUnreadLine } from './use-unread-line.js';
+import { useUnreadLine } from './use-unread-line.js';
 
 const FLASH_MS = 1_600;
 /** Nearer to the end than this is at the end. */
@@ -43,8 +44,8 @@ export function MessageList({ open, entry, sought }: MessageListProps): ReactEle
   useStayAtEnd(scroller, AT_END_PX);
   const pages = usePages(open);
   const virtuoso = useRef<VirtuosoHandle>(null);
-  const [isAtEnd, setIsAtEnd] = useState(true);
-  const [start, setStart] = useState(0);
+  const [sight] = useState(() => new Sight());
+  const takeScroller = useCallback((element: unknown) => setScroller(element instanceof HTMLElement ? element : null), []);
   const active = useActive();
   const { flashId, ...shows } = useShow(virtuoso, messages);
   const { busy, start: soughtPlace, seek, latest } = useSeek(open, shows);
@@ -59,7 +60,7 @@ export function MessageList({ open, entry, sought }: MessageListProps): ReactEle
         <Virtuoso<Item, ListContext>
           key={generation}
           ref={virtuoso}
-          scrollerRef={(element) => setScroller(element instanceof HTMLElement ? element : null)}
+          scrollerRef={takeScroller}
           aria-label={say('message.list')}
           data={items}
           context={context}
@@ -68,10 +69,10 @@ export function MessageList({ open, entry, sought }: MessageListProps): ReactEle
           alignToBottom
           followOutput={follow}
           atBottomThreshold={AT_END_PX}
-          atBottomStateChange={setIsAtEnd}
+          atBottomStateChange={sight.atEnd}
           startReached={pages.older.reached}
           endReached={pages.newer.reached}
-          rangeChanged={({ startIndex }) => setStart(startIndex - firstIndex)}
+          rangeChanged={sight.began}
           increaseViewportBy={{ top: 600, bottom: 300 }}
           computeItemKey={(_, item) => keyOf(item, userId)}
           itemContent={(index, item, given) => <ListItem index={index} item={item} context={given} />}
@@ -80,8 +81,10 @@ export function MessageList({ open, entry, sought }: MessageListProps): ReactEle
         />
         <JumpButtons
           entry={entry}
-          isAtEnd={isAtEnd && !hasNewer}
-          unreadAbove={unreadAbove(line, messages, start)}
+          open={open}
+          sight={sight}
+          firstIndex={firstIndex}
+          line={line}
           busy={busy}
           onFirstUnread={() => seek(line.afterSeq ?? 0)}
           onLatest={latest}
@@ -105,13 +108,6 @@ function useSought(sought: MessageListProps['sought'], seek: (afterSeq: number) 
 /** A little below the upper edge, so that one sees that there is more. */
 function beginAt(place: number | 'end') {
   return place === 'end' ? ({ index: 'LAST', align: 'end' } as const) : ({ index: place, align: 'start', offset: -80 } as const);
-}
-
-/** Whether the unread line is above what shows, or not even held yet; `start`: the place of the first item that shows. */
-function unreadAbove({ place, afterSeq }: UnreadLine, messages: readonly Message[], start: number): number | undefined {
-  if (afterSeq === undefined) return undefined;
-  const isAbove = place === -1 ? (messages[0]?.conversationSeq ?? 0) > afterSeq : place < start;
-  return isAbove ? afterSeq : undefined;
 }
 
 /** Scrolls to a place, and lets the message there shine for a moment. */
