@@ -1,7 +1,7 @@
 /** What a list tells as damage is counted where an operator looks, each reason under its name. */
 import { LEGACY_TENANT_ID, parseConversationId, parseConversationSeq, parseUserId } from '@qim/proto';
 import { DAMAGE_KINDS, type DamageKind, damage, REDIS_ONLY_DAMAGE_KINDS } from '@qim/store/testing';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { openStore } from '../src/open-store.js';
 import { startTestServer, type TestServer, temporaryFolder } from './running.js';
 
@@ -32,6 +32,12 @@ async function counted(server: TestServer): Promise<ReadonlyMap<string, number>>
   );
 }
 
+/** A delivery that is under way would meet the damage too. */
+async function delivered(server: TestServer): Promise<void> {
+  const waiting = async () => /^qim_outbox_entries (\d+)$/m.exec(await (await fetch(new URL('/metrics', server.url))).text())?.[1];
+  await vi.waitFor(async () => expect(await waiting()).toBe('0'), { timeout: 60_000, interval: 10 });
+}
+
 test('each reason of damage is counted under its name when a list meets it', async () => {
   const { folder, remove } = await temporaryFolder();
   const server = await startTestServer({ data: folder }, { openStore });
@@ -49,6 +55,7 @@ test('each reason of damage is counted under its name when a list meets it', asy
       answer<{ message: { conversationId: string } }>(server, 'MessageService/SendMessage', alice, { ...said, clientMessageId });
     const { message } = await send('one');
     for (const id of ['two', 'three']) await send(id);
+    await delivered(server);
     const place = { tenantId: LEGACY_TENANT_ID, conversationId: parseConversationId(message.conversationId) };
     await damage(
       { store: 'embedded', data: folder },
