@@ -25,7 +25,7 @@ test('a quick run measures every area, and gives every ratio and every curve', a
     }
     expect(quick).toBe(true);
     expect(curves.map(({ name }) => name)).toEqual(['history', 'body', 'list', 'members']);
-    expect(parts.map(({ area }) => area)).toEqual(['page', 'commit', 'commit', 'e2e']);
+    expect(parts.map(({ area }) => area)).toEqual(['page', 'page', 'commit', 'commit', 'e2e']);
     expect(stdout).toContain('page100x20_vs_floor');
   } finally {
     await rm(folder, { recursive: true, force: true });
