@@ -81,13 +81,13 @@ test('a reply quotes what it answers, a reaction shows and comes off, and the em
 
 test('the newest message stays in view when the room above the box gets less', async () => {
   const [alice, bob] = [house.sdk('alice20'), await house.enter('bob20')];
-  for (let n = 1; n <= 30; n += 1) await alice.sendMessage({ target: { toUserId: 'bob20' }, content: `line ${n}` });
+  for (let n = 1; n <= 30; n += 1) await alice.sendMessage({ target: { toUserId: 'bob20' }, content: `line ${n}.` });
   await bob.open('alice20');
-  await bob.message('line 30').waitFor();
+  await bob.message('line 30.').waitFor();
   await bob.row('alice20').getByTestId('badge').waitFor({ state: 'detached' });
   const distance = () => bob.scroller.evaluate((box) => box.scrollHeight - box.scrollTop - box.clientHeight);
   await eventually(distance).toBeLessThan(2);
-  await bob.choose('line 30', 'Reply');
+  await bob.choose('line 30.', 'Reply');
   await bob.page.getByTestId('compose-bar').waitFor();
   await eventually(distance).toBeLessThan(2);
   await bob.box.fill('one\ntwo\nthree\nfour');
