@@ -8,44 +8,45 @@ const message = (clientMessageId: string): Item => ({ kind: 'message', message: 
 const outgoing = (clientMessageId: string): Item => ({ kind: 'outgoing', message: { clientMessageId } }) as Item;
 const some = (count: number, from = 0): Item[] => Array.from({ length: count }, (_, n) => message(`m${from + n}`));
 
+/** Whether they are followed by one who is at the end, or not. */
+function follows(follow: Follow, items: readonly Item[], { past = false, isAtEnd = true, generation = 0 } = {}): boolean {
+  follow.took(items, past, generation, () => isAtEnd);
+  return follow.due();
+}
+
 test('what comes is followed by one who is at the end, up to the bound at once', () => {
   const first = some(3);
-  const follow = new Follow(first, false);
-  expect(follow.decide(true)).toBe(false);
+  const follow = new Follow(first, false, 0);
+  expect(follow.due()).toBe(false);
   const few = [...first, ...some(MANY_AT_ONCE, 10)];
-  follow.took(few, false);
-  follow.took(few, false);
-  expect([follow.decide(true), follow.decide(false)]).toEqual(['auto', false]);
-  follow.took([...few, ...some(MANY_AT_ONCE + 1, 100)], false);
-  expect(follow.decide(true)).toBe(false);
+  expect(follows(follow, few)).toBe(true);
+  expect(follows(follow, few)).toBe(false);
+  const more = [...few, ...some(1, 50)];
+  expect(follows(follow, more, { isAtEnd: false })).toBe(false);
+  expect(follows(follow, [...more, ...some(MANY_AT_ONCE + 1, 100)])).toBe(false);
 });
 
-test('what is loaded above, or after a part of the past, is not followed', () => {
+test('what is loaded above, or after a part of the past, and a list that begins anew are not followed', () => {
   const first = some(3);
-  const follow = new Follow(first, false);
-  follow.took([...some(5, 10), ...first], false);
-  expect(follow.decide(true)).toBe(false);
+  const follow = new Follow(first, false, 0);
+  expect(follows(follow, [...some(5, 10), ...first])).toBe(false);
   const part = some(4, 50);
-  follow.took(part, true);
-  follow.took([...part, ...some(2, 60)], true);
-  expect(follow.decide(true)).toBe(false);
-  follow.took([...part, ...some(3, 60)], false);
-  expect(follow.decide(true)).toBe(false);
+  expect(follows(follow, part, { past: true })).toBe(false);
+  expect(follows(follow, [...part, ...some(2, 60)], { past: true })).toBe(false);
+  expect(follows(follow, [...part, ...some(3, 60)])).toBe(false);
+  expect(follows(follow, [...part, ...some(4, 60)], { generation: 1 })).toBe(false);
+  expect(follows(follow, [...part, ...some(5, 60)], { generation: 1 })).toBe(true);
 });
 
 test('one’s own message is followed when it is written and when it arrives, not while it is on its way', () => {
   const first = some(3);
-  const follow = new Follow(first, false);
-  follow.took([...first, outgoing('own')], false);
-  expect(follow.decide(true)).toBe('auto');
-  follow.took([...first, outgoing('own')], false);
-  expect(follow.decide(true)).toBe(false);
-  follow.took([...first, message('own')], false);
-  expect(follow.decide(true)).toBe('auto');
+  const follow = new Follow(first, false, 0);
+  expect(follows(follow, [...first, outgoing('own')])).toBe(true);
+  expect(follows(follow, [...first, outgoing('own')])).toBe(false);
+  expect(follows(follow, [...first, message('own')])).toBe(true);
 });
 
 test('one’s own message that arrives among many is not followed', () => {
-  const follow = new Follow([outgoing('own')], false);
-  follow.took([...some(MANY_AT_ONCE + 1), message('own')], false);
-  expect(follow.decide(true)).toBe(false);
+  const follow = new Follow([outgoing('own')], false, 0);
+  expect(follows(follow, [...some(MANY_AT_ONCE + 1), message('own')])).toBe(false);
 });

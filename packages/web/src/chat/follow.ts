@@ -3,28 +3,38 @@ import type { Item } from './items.js';
 import { MANY_AT_ONCE } from './use-unread-line.js';
 
 /**
- * At the end one stays there, unless much comes at once; what is loaded, above or after a part of the past, is nothing that comes.
- * One object for good: the list asks in the middle of taking new items, and is to hear of these.
+ * At the end one stays there, unless much comes at once; what is loaded, above or after a part of the past, is nothing that comes,
+ * and neither is a list that begins anew.
  */
 export class Follow {
   #items: readonly Item[];
   #past: boolean;
-  #added = 0;
+  #generation: number;
+  #wanted = false;
 
-  constructor(items: readonly Item[], past: boolean) {
+  constructor(items: readonly Item[], past: boolean, generation: number) {
     this.#items = items;
     this.#past = past;
+    this.#generation = generation;
   }
 
-  /** `past`: they are a part of the past. The same items again change nothing. */
-  took(items: readonly Item[], past: boolean): void {
+  /** `past`: they are a part of the past. `isAtEnd`: asked before they show. The same items again change nothing. */
+  took(items: readonly Item[], past: boolean, generation: number, isAtEnd: () => boolean): void {
     if (items === this.#items) return;
-    this.#added = past || this.#past ? 0 : addedTo(this.#items, items);
+    const comes = !past && !this.#past && generation === this.#generation;
+    const added = comes ? addedTo(this.#items, items) : 0;
+    this.#wanted = added > 0 && added <= MANY_AT_ONCE && isAtEnd();
     this.#items = items;
     this.#past = past;
+    this.#generation = generation;
   }
 
-  readonly decide = (isAtEnd: boolean): 'auto' | false => (isAtEnd && this.#added > 0 && this.#added <= MANY_AT_ONCE ? 'auto' : false);
+  /** Whether the end is to be shown for what was taken last; once. */
+  due(): boolean {
+    const wanted = this.#wanted;
+    this.#wanted = false;
+    return wanted;
+  }
 }
 
 /** Past MANY_AT_ONCE it is not counted further. */

@@ -5,7 +5,6 @@ import { Virtuoso, type VirtuosoHandle } from 'react-virtuoso';
 import { later } from '../shared/clock.js';
 import { useMe } from '../shared/me.js';
 import { useSay } from '../shared/use-speech.js';
-import { Follow } from './follow.js';
 import { type Item, itemsOf, keyOf, placeAfter } from './items.js';
 import { JumpButtons } from './jump-buttons.js';
 import { type ListContext, ListItem } from './list-item.js';
@@ -14,6 +13,7 @@ import { onRowKey } from './row-keys.js';
 import { Sight } from './sight.js';
 import { useActive } from './use-active.js';
 import { useFirstIndex } from './use-first-index.js';
+import { useFollow } from './use-follow.js';
 import { useMore } from './use-more.js';
 import { useReadMarks, WatchContext } from './use-read-marks.js';
 import { useSeek } from './use-seek.js';
@@ -48,10 +48,10 @@ export function MessageList({ open, entry, sought }: MessageListProps): ReactEle
   const takeScroller = useCallback((element: unknown) => setScroller(element instanceof HTMLElement ? element : null), []);
   const active = useActive();
   const { flashId, ...shows } = useShow(virtuoso, messages);
+  useFollow({ items, past: hasNewer, generation }, scroller, AT_END_PX, shows.showLatest);
   const { busy, start: soughtPlace, seek, latest } = useSeek(open, shows);
   useSought(sought, seek);
   useOwnInView(useOutbox(), open.conversationId, latest);
-  const follow = useFollow(items, hasNewer);
   const context = useListContext({ items, firstIndex, messages, line: line.place, entry, flashId, ...active, ...pages });
   return (
     <WatchContext value={watch}>
@@ -67,7 +67,6 @@ export function MessageList({ open, entry, sought }: MessageListProps): ReactEle
           firstItemIndex={firstIndex}
           initialTopMostItemIndex={beginAt(soughtPlace ?? (line.place > 0 ? line.place : 'end'))}
           alignToBottom
-          followOutput={follow}
           atBottomThreshold={AT_END_PX}
           atBottomStateChange={sight.atEnd}
           startReached={pages.older.reached}
@@ -133,12 +132,6 @@ function useOwnInView(outbox: readonly OutgoingMessage[], conversationId: string
   useEffect(() => {
     if (newest !== undefined) latest();
   }, [newest, latest]);
-}
-
-function useFollow(items: readonly Item[], past: boolean): Follow['decide'] {
-  const [follow] = useState(() => new Follow(items, past));
-  follow.took(items, past);
-  return follow.decide;
 }
 
 type ContextInput = Omit<ListContext, 'bySeq' | 'isGroup' | 'isAdmin'> & {
