@@ -49,6 +49,9 @@ export interface ConnectionOptions {
 /** Codes of our own: what a server reads in its log. */
 const CLIENT_CLOSE = { Done: 1000, BadFrame: 3001, NoWelcome: 3002, Dead: 3003 } as const;
 
+/** WebSocket.OPEN */
+const SOCKET_OPEN = 1;
+
 export class Connection {
   readonly #options: ConnectionOptions;
   readonly #state = new Cell<ConnectionState>({ status: 'idle' });
@@ -101,8 +104,9 @@ export class Connection {
     this.#become({ status: 'stopped', closeCode: CLIENT_CLOSE.Done, error }, undefined);
   }
 
+  /** What comes to a link that is closing is lost, as what was under way: its end is told in a moment. */
   send(frame: Uint8Array<ArrayBuffer>): void {
-    this.#socket?.send(frame);
+    if (this.#socket?.readyState === SOCKET_OPEN) this.#socket.send(frame);
   }
 
   /** Gives the link up if nothing at all was heard since then. */

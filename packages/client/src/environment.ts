@@ -10,6 +10,8 @@ export interface SocketHandlers {
 /** The part of a WebSocket that is used; the browser's and that of the package `ws` both have it. */
 export interface WebSocketLike {
   binaryType: string;
+  /** 1: open. */
+  readonly readyState: number;
   onopen: SocketHandlers['plain'] | null;
   onmessage: SocketHandlers['message'] | null;
   onclose: SocketHandlers['close'] | null;

@@ -133,6 +133,22 @@ describe('after a loss', () => {
     expect(FakeSocket.made.length).toBe(2);
   });
 
+  test('over a link that is closing nothing is sent: a browser would complain, and its end is near', async () => {
+    await connecting();
+    FakeSocket.last.welcome();
+    await pass(0);
+    const { methods } = FakeSocket.last;
+    const before = methods.length;
+    FakeSocket.last.readyState = 2;
+    client.getProfiles(['bob']).catch(() => {});
+    await pass(0);
+    expect(methods.length).toBe(before);
+    FakeSocket.last.readyState = 1;
+    client.getProfiles(['bob']).catch(() => {});
+    await pass(0);
+    expect(methods.length).toBe(before + 1);
+  });
+
   test('close ends it for good', async () => {
     await connecting();
     FakeSocket.last.end(1006);

@@ -12,6 +12,7 @@ export class FakeSocket implements WebSocketLike {
   }
 
   binaryType = 'blob';
+  readyState = 1;
   onopen: ((event: unknown) => void) | null = null;
   onmessage: ((event: { readonly data: unknown }) => void) | null = null;
   onclose: ((event: { readonly code: number; readonly reason: string }) => void) | null = null;

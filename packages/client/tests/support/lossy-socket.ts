@@ -24,6 +24,9 @@ export function lossySocket(fates: readonly Fate[]): WebSocketConstructor {
     get binaryType(): string {
       return this.#socket.binaryType;
     }
+    get readyState(): number {
+      return this.#socket.readyState;
+    }
     set onopen(handle: WebSocketLike['onopen']) {
       this.#socket.onopen = handle;
     }
