@@ -140,7 +140,7 @@ function faults(waiting: number, start: () => Promise<RealServer>): void {
     other.close();
     await commitMany(server.url, bert, conversationId, waiting);
     const { schedule } = environmentFrom({ WebSocket });
-    proxy.become({ kind: 'slow', latencyMs: 10, bytesPerSecond: 400_000 });
+    proxy.become({ kind: 'slow', latencyMs: 10, bytesPerSecond: 150_000 });
     letIn();
     const shownAtCuts = [0];
     const random = randomFrom(SEED);
