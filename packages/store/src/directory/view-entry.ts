@@ -2,7 +2,7 @@
  * A user's view of a conversation as it is stored: the text
  * `joinedSeq visibleFrom clearedSeq hiddenSeq memberSeq flags state`, decimals with one space between them.
  */
-import { type ConversationSeq, parseConversationSeq } from '@qim/proto';
+import { type ConversationSeq, parseConversationSeq, SEQ_ZERO } from '@qim/proto';
 import { Malformed } from '../message/bytes.js';
 import { parseDecimals } from '../message/decimal.js';
 import type { ConversationFlags, FlagsChange } from './directory.js';
@@ -26,6 +26,19 @@ export interface ViewEntry {
   readonly flags: number;
   readonly state: ViewState;
 }
+
+const SEQ_ONE = parseConversationSeq(1);
+
+/** What stands for a view that cannot be read: the member entry decides anyway, so the conversation is listed, or found to be damaged. */
+export const UNREADABLE_VIEW: ViewEntry = {
+  joinedSeq: SEQ_ONE,
+  visibleFrom: SEQ_ONE,
+  clearedSeq: SEQ_ZERO,
+  hiddenSeq: SEQ_ZERO,
+  memberSeq: SEQ_ZERO,
+  flags: 0,
+  state: ViewState.Listed,
+};
 
 export function formatViewEntry(entry: ViewEntry): string {
   const { joinedSeq, visibleFrom, clearedSeq, hiddenSeq, memberSeq, flags, state } = entry;

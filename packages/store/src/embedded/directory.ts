@@ -24,12 +24,12 @@ import type {
   JoinedUser,
 } from '../directory/directory.js';
 import { cursorAt, nextPinTime, type Pin, pagePins } from '../directory/pages.js';
-import { changedFlags, flagsOf, parseViewEntry, type ViewEntry, ViewFlag, ViewState } from '../directory/view-entry.js';
+import { changedFlags, flagsOf, parseViewEntry, UNREADABLE_VIEW, type ViewEntry, ViewFlag, ViewState } from '../directory/view-entry.js';
 import { Malformed } from '../message/bytes.js';
 import { parseDecimal } from '../message/decimal.js';
 import type { Environment, FaultHook, Snapshot, Write } from './environment.js';
 import { conversationIdFrom, everythingUnder, justAfter, UserKeys } from './keys.js';
-import { listWrites, storedView, touchWrites, UNREADABLE, unlistWrites, viewWrite } from './list-writes.js';
+import { listWrites, storedView, touchWrites, unlistWrites, viewWrite } from './list-writes.js';
 import { counterFrom, counterValue, textFrom, weekOf } from './values.js';
 
 export interface EmbeddedDirectoryOptions {
@@ -60,7 +60,7 @@ export class EmbeddedDirectory implements Directory {
       const others = listed.map((key) => positionOf(keys, key)).filter((at) => at === undefined || !first.has(at.conversationId));
       const places = [...pinned, ...others.map((at) => at && cursorAt(at.activityAtMs, at.conversationId, false, throughMs))];
       const positions = places.slice(0, limit).filter((place) => place !== undefined);
-      const views = positions.map(({ conversationId }) => viewOf(snapshot, keys, conversationId, UNREADABLE));
+      const views = positions.map(({ conversationId }) => viewOf(snapshot, keys, conversationId, UNREADABLE_VIEW));
       return {
         views: views.filter((view) => view !== undefined),
         next: places.length > limit ? positions.at(-1) : undefined,
@@ -100,7 +100,7 @@ export class EmbeddedDirectory implements Directory {
       // No view: a tombstone that any join replaces, and that keeps what was cleared. One that cannot be read is listed.
       const absent = snapshot.get(keys.view(conversationId)) === undefined;
       const before = storedView(snapshot, keys, conversationId) ?? {
-        ...UNREADABLE,
+        ...UNREADABLE_VIEW,
         state: absent ? ViewState.Tombstone : ViewState.Listed,
       };
       const clearedSeq = upToSeq > before.clearedSeq ? upToSeq : before.clearedSeq;
@@ -118,7 +118,7 @@ export class EmbeddedDirectory implements Directory {
     const keys = new UserKeys(tenantId, userId);
     return this.#write<ConversationFlags | undefined>('setFlags', (snapshot) => {
       const listed = snapshot.get(keys.listedAt(conversationId)) !== undefined;
-      const before = storedView(snapshot, keys, conversationId) ?? (listed ? UNREADABLE : undefined);
+      const before = storedView(snapshot, keys, conversationId) ?? (listed ? UNREADABLE_VIEW : undefined);
       if (before?.state !== ViewState.Listed) return { result: undefined, writes: [] };
       const pins = pinsOf(snapshot, keys);
       const was = pins.some((pin) => pin.conversationId === conversationId);
@@ -153,7 +153,7 @@ export class EmbeddedDirectory implements Directory {
       const listed = listWrites(snapshot, keys, conversationId, activity.activityAtMs);
       if (known) return (before.flags & ViewFlag.Hidden) === 0 ? listed : [];
       // What the user cleared and chose before leaving holds after coming back.
-      const { clearedSeq, hiddenSeq, flags } = before ?? UNREADABLE;
+      const { clearedSeq, hiddenSeq, flags } = before ?? UNREADABLE_VIEW;
       const kept = { clearedSeq, hiddenSeq, flags: flags & ~ViewFlag.Hidden };
       return [
         viewWrite(keys, conversationId, { ...kept, joinedSeq, visibleFrom, memberSeq: joinedSeq, state: ViewState.Listed }),
@@ -167,7 +167,7 @@ export class EmbeddedDirectory implements Directory {
       const keys = new UserKeys(tenantId, userId);
       const before = storedView(snapshot, keys, conversationId);
       if (before !== undefined && before.memberSeq >= memberSeq) return [];
-      const tombstone = { ...(before ?? UNREADABLE), memberSeq, state: ViewState.Tombstone };
+      const tombstone = { ...(before ?? UNREADABLE_VIEW), memberSeq, state: ViewState.Tombstone };
       return [
         viewWrite(keys, conversationId, tombstone),
         { key: keys.tombstone(weekOf(this.#options.now()), conversationId), value: NOTHING },

@@ -1,28 +1,17 @@
 /** What of a user's list a plan reads and writes: the order, and the view of one conversation. */
-import { type ConversationId, parseConversationSeq, SEQ_ZERO } from '@qim/proto';
+import type { ConversationId } from '@qim/proto';
 import type { Activity } from '../directory/directory.js';
-import { formatViewEntry, parseViewEntry, type ViewEntry, ViewFlag, ViewState } from '../directory/view-entry.js';
+import { formatViewEntry, parseViewEntry, UNREADABLE_VIEW, type ViewEntry, ViewFlag, ViewState } from '../directory/view-entry.js';
 import type { Snapshot, Write } from './environment.js';
 import type { UserKeys } from './keys.js';
 import { counterFrom, counterValue, textFrom } from './values.js';
 
-const SEQ_ONE = parseConversationSeq(1);
 const NOTHING = new Uint8Array(0);
-/** What a list entry without a readable view shows; the member entry decides anyway. */
-export const UNREADABLE: ViewEntry = {
-  joinedSeq: SEQ_ONE,
-  visibleFrom: SEQ_ONE,
-  clearedSeq: SEQ_ZERO,
-  hiddenSeq: SEQ_ZERO,
-  memberSeq: SEQ_ZERO,
-  flags: 0,
-  state: ViewState.Listed,
-};
 
 /** As Directory.touch, of one user. */
 export function touchWrites(snapshot: Snapshot, keys: UserKeys, conversationId: ConversationId, activity: Activity): Write[] {
   const listed = snapshot.get(keys.listedAt(conversationId)) !== undefined;
-  const view = storedView(snapshot, keys, conversationId) ?? (listed ? UNREADABLE : undefined);
+  const view = storedView(snapshot, keys, conversationId) ?? (listed ? UNREADABLE_VIEW : undefined);
   if (view?.state !== ViewState.Listed) return [];
   if ((view.flags & ViewFlag.Hidden) === 0) return listWrites(snapshot, keys, conversationId, activity.activityAtMs);
   if (activity.conversationSeq <= view.hiddenSeq) return [];

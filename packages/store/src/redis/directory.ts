@@ -26,7 +26,7 @@ import type {
   JoinedUser,
 } from '../directory/directory.js';
 import { cursorAt } from '../directory/pages.js';
-import { changedFlags, flagsOf, parseViewEntry, type ViewEntry, ViewFlag, ViewState } from '../directory/view-entry.js';
+import { changedFlags, flagsOf, parseViewEntry, UNREADABLE_VIEW, type ViewEntry, ViewFlag, ViewState } from '../directory/view-entry.js';
 import { unavailable } from '../errors.js';
 import { Malformed } from '../message/bytes.js';
 import { parseDecimal } from '../message/decimal.js';
@@ -41,19 +41,6 @@ const TOMBSTONE_MS = 2 * DEDUP_WEEK_MS;
 const PAGE_FIELDS = 5;
 /** What `user-page` says of an entry's place. */
 const AMONG_PINS = 2;
-const SEQ_ONE = parseConversationSeq(1);
-
-/** The member entry decides anyway; this only lets the conversation be listed, or found to be damaged. */
-const UNREADABLE_VIEW: ViewEntry = {
-  joinedSeq: SEQ_ONE,
-  visibleFrom: SEQ_ONE,
-  clearedSeq: SEQ_ZERO,
-  hiddenSeq: SEQ_ZERO,
-  memberSeq: SEQ_ZERO,
-  flags: 0,
-  state: ViewState.Listed,
-};
-
 /** A user's key of a wrong type is no conversation's damage: nothing of that user's list can be told. */
 const rightType = rightTypeOf('the directory');
 
