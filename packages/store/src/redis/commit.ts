@@ -96,15 +96,20 @@ export class RedisCommits {
   }
 
   async #drain(parts: readonly Part[]): Promise<void> {
+    await this.#attempt(parts);
+    for (const { lane } of parts) {
+      if (lane.waiting.length > 0) this.#isReady(lane);
+      else this.#lanes.delete(lane.keys.facts);
+    }
+  }
+
+  /** Never throws. */
+  async #attempt(parts: readonly Part[]): Promise<void> {
     try {
       await this.#send(parts);
     } catch (error) {
       // Of those that have their result already it changes nothing.
       for (const { batch } of parts) for (const { reject } of batch) reject(error);
-    }
-    for (const { lane } of parts) {
-      if (lane.waiting.length > 0) this.#isReady(lane);
-      else this.#lanes.delete(lane.keys.facts);
     }
   }
 
@@ -127,7 +132,8 @@ export class RedisCommits {
 
   async #withoutWrongTypes(parts: readonly Part[]): Promise<void> {
     const [only] = parts;
-    if (parts.length > 1) await Promise.all(parts.map((part) => this.#send([part])));
+    // Each by itself: no lane is ready again before the last of them has its answer.
+    if (parts.length > 1) await Promise.all(parts.map((part) => this.#attempt([part])));
     else for (const { request, reject } of only?.batch ?? []) reject(corrupt(request.tenantId, request.conversationId, 'wrongType'));
   }
 
