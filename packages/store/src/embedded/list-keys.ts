@@ -1,11 +1,10 @@
 /** The keys that a list reads of one conversation after the other: each lies in bytes that the next conversation uses again. */
 import { CONVERSATION_ID_CHARS_MAX, type ConversationId, type ConversationSeq, type TenantId, type UserId } from '@qim/proto';
 import { keyPart } from '../key-part.js';
+import { setAscii, TENANT_BYTES_MAX } from '../message/bytes.js';
 import { everythingUnder, type KeyRange, NUMBER_BYTES, Table, writeNumber } from './keys.js';
 
 const COLON = 58;
-/** Of `tenant:`. */
-const TENANT_BYTES_MAX = 11;
 /** The letter of a table and a colon. */
 const TABLE_BYTES = 2;
 
@@ -50,11 +49,9 @@ export class ListKeys {
   /** An id of a conversation is its own part of a key. */
   set(tenantId: TenantId, conversationId: ConversationId): this {
     const place = this.#place;
-    const tenant = String(tenantId);
-    const length = tenant.length + 1 + conversationId.length;
-    for (let i = 0; i < tenant.length; i += 1) place[i] = tenant.charCodeAt(i);
-    place[tenant.length] = COLON;
-    for (let i = 0; i < conversationId.length; i += 1) place[tenant.length + 1 + i] = conversationId.charCodeAt(i);
+    const tenant = setAscii(place, 0, String(tenantId));
+    place[tenant] = COLON;
+    const length = setAscii(place, tenant + 1, conversationId);
     this.#prefixBytes = TABLE_BYTES + length + 1;
     this.#facts.set(place, length, undefined);
     this.#members.set(place, length, this.#member.length);

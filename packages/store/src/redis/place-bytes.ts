@@ -1,12 +1,10 @@
 /** The part that all keys of a conversation have in common (`ConversationKeys`), as bytes: a page needs it of each, and no string of it. */
 import { CONVERSATION_ID_CHARS_MAX, type ConversationId, type TenantId } from '@qim/proto';
-import { viewOf } from '../message/bytes.js';
+import { setAscii, TENANT_BYTES_MAX, viewOf } from '../message/bytes.js';
 import { xxh32 } from '../message/xxh32.js';
 
 /** Of `{tag}:`, and more than the longest. */
 const TAG_BYTES_MAX = 16;
-/** Of `tenant:`. */
-const TENANT_BYTES_MAX = 11;
 const COLON = 58;
 
 export class PlaceBytes {
@@ -24,18 +22,12 @@ export class PlaceBytes {
 
   /** Ids of conversations are ASCII, and nothing in them is encoded. */
   set(tenantId: TenantId, conversationId: ConversationId): this {
-    const tenant = this.#put(TAG_BYTES_MAX, String(tenantId));
+    const tenant = setAscii(this.bytes, TAG_BYTES_MAX, String(tenantId));
     this.bytes[tenant] = COLON;
-    this.end = this.#put(tenant + 1, conversationId);
+    this.end = setAscii(this.bytes, tenant + 1, conversationId);
     const tag = this.#tags[xxh32(this.#view, TAG_BYTES_MAX, this.end, 0) % this.#tags.length] ?? '';
     this.start = TAG_BYTES_MAX - tag.length;
-    this.#put(this.start, tag);
+    setAscii(this.bytes, this.start, tag);
     return this;
-  }
-
-  #put(at: number, text: string): number {
-    const { bytes } = this;
-    for (let i = 0; i < text.length; i += 1) bytes[at + i] = text.charCodeAt(i);
-    return at + text.length;
   }
 }
