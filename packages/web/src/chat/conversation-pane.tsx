@@ -27,8 +27,9 @@ export function ConversationPane({ conversationId, onClose, onDirect }: Conversa
   const say = useSay();
   const { conversations } = useConversations();
   const entry = conversations.find((one) => one.conversationId === conversationId);
+  // For the header of one who was removed: nothing else of it is shown then.
   const [known, setKnown] = useState(entry);
-  if (entry !== undefined && entry !== known) setKnown(entry);
+  if (entry !== undefined && entry.title !== known?.title) setKnown(entry);
   const [act, setAct] = useState<Act | null>(null);
   const endAct = useCallback(() => setAct(null), []);
   if (open.status === 'removed') {

@@ -52,7 +52,7 @@ export function JumpButtons({
           {say(busy ? 'message.seeking' : 'message.firstUnread')}
         </button>
       )}
-      {!(isAtEnd && !hasNewer) && (
+      {(!isAtEnd || hasNewer) && (
         <button
           type="button"
           aria-label={latest}

@@ -3,6 +3,7 @@
  * through a burst that comes in several parts; this looks at what is shown when each part comes.
  */
 import { useEffect, useState } from 'react';
+import { distanceToEnd } from './distance-to-end.js';
 import { Follow } from './follow.js';
 import type { Item } from './items.js';
 
@@ -21,8 +22,4 @@ export function useFollow({ items, past, generation }: Taken, scroller: HTMLElem
   useEffect(() => {
     if (follow.due()) showLatest();
   }, [items, follow, showLatest]);
-}
-
-function distanceToEnd({ scrollHeight, scrollTop, clientHeight }: HTMLElement): number {
-  return scrollHeight - scrollTop - clientHeight;
 }

@@ -1,5 +1,6 @@
 /** Where the end is in view it stays so when the room gets less, as when one begins a reply or a keyboard comes up. */
 import { useEffect } from 'react';
+import { distanceToEnd } from './distance-to-end.js';
 
 /** `endPx`: nearer to the end than this is at the end. */
 export function useStayAtEnd(scroller: HTMLElement | null, endPx: number): void {
@@ -7,11 +8,9 @@ export function useStayAtEnd(scroller: HTMLElement | null, endPx: number): void 
     if (scroller === null) return undefined;
     let before = scroller.clientHeight;
     const observer = new ResizeObserver(() => {
-      const { clientHeight, scrollHeight, scrollTop } = scroller;
-      const lost = before - clientHeight;
-      before = clientHeight;
-      const distance = scrollHeight - scrollTop - clientHeight;
-      if (lost > 0 && distance - lost <= endPx) scroller.scrollTop = scrollHeight;
+      const lost = before - scroller.clientHeight;
+      before = scroller.clientHeight;
+      if (lost > 0 && distanceToEnd(scroller) - lost <= endPx) scroller.scrollTop = scroller.scrollHeight;
     });
     observer.observe(scroller);
     return () => observer.disconnect();
