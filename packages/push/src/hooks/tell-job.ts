@@ -30,6 +30,8 @@ const TAKEN = { outcome: 'taken' } as const;
 /** Taken also when there is nothing to tell: retention removed the record. @throws StoreUnavailable | CorruptRecord | UnsupportedVersion */
 export async function tellJob(deps: TellDeps, job: HookJob, progress: Progress, signal: AbortSignal): Promise<HookAnswer> {
   const { hooks } = deps;
+  // The queue is for Web Push alone.
+  if (hooks.kinds.size === 0) return TAKEN;
   const [message] = await deps.messages.readMessages(job.tenantId, job.conversationId, [job.conversationSeq]);
   if (message === undefined) return TAKEN;
   if (hooks.kinds.has('afterSend') && !progress.told) {
