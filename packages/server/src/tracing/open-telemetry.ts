@@ -43,11 +43,6 @@ export class OpenTelemetryTracing implements Tracing {
     return this.#tracer.startActiveSpan(name, options, context, (span) => this.#ending(span, work));
   }
 
-  /** As `span`, where one is active; else the work alone. For what is also done by nobody's order, such as looking for work. */
-  inside<Result>(name: string, work: () => Promise<Result>): Promise<Result> {
-    return this.active() === undefined ? work() : this.span(name, {}, work);
-  }
-
   /** A span of no length, at a start. False: no SDK has it, and so it is with all that follow. */
   started(): boolean {
     const span = this.#tracer.startSpan('qim.start');

@@ -47,7 +47,7 @@ export async function tracedParts(on: boolean, log: Pick<Log, 'warn'>, load = lo
   };
 }
 
-/** `target`: what it has are methods. A call that nothing traced has made is left alone. */
+/** `target`: what it has are methods. A call by nobody's order, such as looking for work, is left alone. */
 function traced<Target extends object>(room: string, target: Target, tracing: OpenTelemetryTracing): Target {
   return new Proxy(target, {
     get(from, name) {
@@ -56,7 +56,7 @@ function traced<Target extends object>(room: string, target: Target, tracing: Op
       return (...args: unknown[]): unknown => {
         const call = (): unknown => Reflect.apply(method, from, args) as unknown;
         if (tracing.active() === undefined || SYNCHRONOUS.has(name)) return call();
-        return tracing.inside(`${room}.${name}`, async () => call());
+        return tracing.span(`${room}.${name}`, {}, async () => call());
       };
     },
   });
