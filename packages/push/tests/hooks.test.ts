@@ -11,24 +11,11 @@ import {
 import type { HookAnswer, HookEvent, HookKind, Hooks } from '@qim/push';
 import { openMemoryStore } from '@qim/store/memory';
 import { describe, expect, test } from 'vitest';
-import { ALICE, BOB, CAROL, device, G, ManualTime, openWorldOn, T0, turns } from './support.js';
+import { ALICE, BOB, CAROL, device, eventually, G, ManualTime, openWorldOn, T0, turns } from './support.js';
 
 const H = parseConversationId('g_other');
 const TAKEN: HookAnswer = { outcome: 'taken' };
 const BADGE = { unreadConversations: 1, unreadCount: 2, mentionCount: 0, exact: true };
-
-/** Lets time go on, in steps that no lease is lost by, until the check passes. */
-async function eventually(clock: ManualTime, check: () => Promise<void>): Promise<void> {
-  for (let steps = 0; ; steps += 1) {
-    clock.advance(1_000);
-    await turns(5);
-    try {
-      return await check();
-    } catch (error) {
-      if (steps > 300) throw error;
-    }
-  }
-}
 
 function lineOf(event: HookEvent): string {
   const { conversationId, conversationSeq } = event.message.record;

@@ -218,3 +218,17 @@ export function fillStore(store: Store) {
 export async function turns(count = 50): Promise<void> {
   for (let n = 0; n < count; n += 1) await new Promise<void>((resolve) => setImmediate(resolve));
 }
+
+/** Lets time go on, in steps that no lease is lost by, until the check passes. */
+export async function eventually(clock: ManualTime, check: () => unknown): Promise<void> {
+  for (let steps = 0; ; steps += 1) {
+    clock.advance(1_000);
+    await turns(5);
+    try {
+      await check();
+      return;
+    } catch (error) {
+      if (steps > 300) throw error;
+    }
+  }
+}

@@ -13,7 +13,7 @@ import {
 import type { HookKind, WebPushNotification, WebPushOutcome } from '@qim/push';
 import { openMemoryStore } from '@qim/store/memory';
 import { describe, expect, test } from 'vitest';
-import { ALICE, BOB, CAROL, device, G, ManualTime, openWorldOn, T0, turns } from './support.js';
+import { ALICE, BOB, CAROL, device, eventually, G, ManualTime, openWorldOn, T0, turns } from './support.js';
 
 const DAVE = parseUserId('dave');
 const BADGE = { unreadConversations: 1, unreadCount: 2, mentionCount: 0, exact: true };
@@ -44,19 +44,9 @@ function open({ kinds = [] as HookKind[] } = {}) {
     },
     observer: { webPushSent: (outcome) => counted.push(outcome) },
   }));
-  const eventually = async (check: () => unknown) => {
-    for (let steps = 0; ; steps += 1) {
-      clock.advance(1_000);
-      await turns(5);
-      try {
-        return await check();
-      } catch (error) {
-        if (steps > 300) throw error;
-      }
-    }
-  };
+  const soon = (check: () => unknown) => eventually(clock, check);
   const emptied = () =>
-    eventually(async () => {
+    soon(async () => {
       expect(await store.hooks.backlog()).toMatchObject({ waiting: 0, dead: 0 });
       expect(await store.outbox.backlog()).toMatchObject({ entries: 0 });
     });
@@ -68,7 +58,7 @@ function open({ kinds = [] as HookKind[] } = {}) {
       auth: 'secret',
       deviceId: deviceId === undefined ? undefined : parseDeviceId(deviceId),
     });
-  return { ...world, store, tried, told, counted, eventually, emptied, register, answering: (next: typeof answer) => (answer = next) };
+  return { ...world, store, tried, told, counted, soon, emptied, register, answering: (next: typeof answer) => (answer = next) };
 }
 
 describe('a notification', () => {
@@ -145,7 +135,7 @@ describe('a push service that does not take it', () => {
   });
 
   test('hanging: what the webhook is told of the same conversation goes on in its order', async () => {
-    const { push, store, group, commit, register, told, eventually, emptied, answering } = open({ kinds: ['afterSend'] });
+    const { push, store, group, commit, register, told, soon, emptied, answering } = open({ kinds: ['afterSend'] });
     await register(BOB, 'hangs');
     let release: (outcome: WebPushOutcome) => void = () => {};
     const held = new Promise<WebPushOutcome>((resolve) => (release = resolve));
@@ -153,7 +143,7 @@ describe('a push service that does not take it', () => {
     await push.start();
     await group(ALICE, [BOB]);
     for (let n = 0; n < 5; n += 1) await commit(ALICE);
-    await eventually(() => expect(told).toEqual(['1', '2', '3', '4', '5', '6']));
+    await soon(() => expect(told).toEqual(['1', '2', '3', '4', '5', '6']));
     // They survive this process while they are not sent.
     expect(await store.hooks.backlog()).toMatchObject({ waiting: 5 });
     release('taken');
@@ -163,7 +153,7 @@ describe('a push service that does not take it', () => {
 });
 
 test('of one message at most WEB_PUSH_SENDS_AT_ONCE notifications are sent at the same time', async () => {
-  const { push, group, commit, register, tried, eventually, emptied, answering } = open();
+  const { push, group, commit, register, tried, soon, emptied, answering } = open();
   const browsers = Array.from({ length: WEB_PUSH_SENDS_AT_ONCE + 1 }, (_, i) => `b${i}`);
   for (const name of browsers) await register(BOB, name);
   const releases: ((outcome: WebPushOutcome) => void)[] = [];
@@ -171,11 +161,11 @@ test('of one message at most WEB_PUSH_SENDS_AT_ONCE notifications are sent at th
   await push.start();
   await group(ALICE, [BOB]);
   await commit(ALICE);
-  await eventually(() => expect(tried).toHaveLength(WEB_PUSH_SENDS_AT_ONCE));
+  await soon(() => expect(tried).toHaveLength(WEB_PUSH_SENDS_AT_ONCE));
   await turns(20);
   expect(tried).toHaveLength(WEB_PUSH_SENDS_AT_ONCE);
   releases[0]?.('taken');
-  await eventually(() => expect(tried).toHaveLength(WEB_PUSH_SENDS_AT_ONCE + 1));
+  await soon(() => expect(tried).toHaveLength(WEB_PUSH_SENDS_AT_ONCE + 1));
   for (const release of releases) release('taken');
   await emptied();
   await push.stop();
@@ -183,25 +173,25 @@ test('of one message at most WEB_PUSH_SENDS_AT_ONCE notifications are sent at th
 
 describe('messages whose notifications hang', () => {
   test('are WEB_PUSH_MESSAGES_IN_FLIGHT_MAX at most; the next one goes when there is room', async () => {
-    const { push, group, commit, register, tried, eventually, emptied, answering } = open();
+    const { push, group, commit, register, tried, soon, emptied, answering } = open();
     await register(BOB, 'hangs');
     const releases: ((outcome: WebPushOutcome) => void)[] = [];
     answering(() => new Promise((resolve) => releases.push(resolve)));
     await push.start();
     await group(ALICE, [BOB]);
     for (let n = 0; n <= WEB_PUSH_MESSAGES_IN_FLIGHT_MAX; n += 1) await commit(ALICE);
-    await eventually(() => expect(tried).toHaveLength(WEB_PUSH_MESSAGES_IN_FLIGHT_MAX));
+    await soon(() => expect(tried).toHaveLength(WEB_PUSH_MESSAGES_IN_FLIGHT_MAX));
     for (let n = 0; n < 20; n += 1) await turns(5);
     expect(tried).toHaveLength(WEB_PUSH_MESSAGES_IN_FLIGHT_MAX);
     releases[0]?.('taken');
-    await eventually(() => expect(tried).toHaveLength(WEB_PUSH_MESSAGES_IN_FLIGHT_MAX + 1));
+    await soon(() => expect(tried).toHaveLength(WEB_PUSH_MESSAGES_IN_FLIGHT_MAX + 1));
     for (const release of releases) release('taken');
     await emptied();
     await push.stop();
   });
 
   test('and past WEB_PUSH_MESSAGES_WAITING_MAX of a partition get none', async () => {
-    const { push, store, group, commit, register, counted, eventually, emptied, answering } = open();
+    const { push, store, group, commit, register, counted, soon, emptied, answering } = open();
     await register(BOB, 'hangs');
     let release: (outcome: WebPushOutcome) => void = () => {};
     const held = new Promise<WebPushOutcome>((resolve) => (release = resolve));
@@ -210,8 +200,8 @@ describe('messages whose notifications hang', () => {
     const other = parseConversationId('g_other');
     await group(ALICE, [BOB], undefined, other);
     for (let n = 0; n < WEB_PUSH_MESSAGES_WAITING_MAX + 1; n += 1) await commit(ALICE, { conversationId: other });
-    await eventually(async () => expect(await store.outbox.backlog()).toMatchObject({ entries: 0 }));
-    await eventually(() => expect(counted).toEqual(['givenUp']));
+    await soon(async () => expect(await store.outbox.backlog()).toMatchObject({ entries: 0 }));
+    await soon(() => expect(counted).toEqual(['givenUp']));
     expect(await store.hooks.backlog()).toMatchObject({ waiting: WEB_PUSH_MESSAGES_WAITING_MAX });
     release('taken');
     await emptied();
