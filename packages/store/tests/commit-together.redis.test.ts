@@ -55,6 +55,31 @@ test('a call has no more commits than one conversation alone may have in it', as
   expect(await callsOf(() => sayIn([...many, other, other]))).toBe(2);
 });
 
+test('of a crowd in one conversation the next full call is sent before the answers of the last', async () => {
+  await backend.close();
+  raw.destroy();
+  let calls = 0;
+  const observer = {
+    roundTrip: () => {
+      calls += 1;
+    },
+  };
+  backend = await RedisBackend.open({ observer });
+  raw = await rawClient(backend.url);
+  people = new People(backend);
+  const [chat] = (await chatsOf(1)) as [Chat];
+  calls = 0;
+  const atAnswer: number[] = [];
+  const crowd = Array.from({ length: 3 * COMMIT_BATCH_MAX }, async () => {
+    const { conversationSeq } = await chat.say(people.alice);
+    atAnswer.push(calls);
+    return conversationSeq;
+  });
+  expect(await Promise.all(crowd)).toEqual(Array.from({ length: 3 * COMMIT_BATCH_MAX }, (_, i) => i + 2));
+  const answeredAfter = (call: number) => new Set(atAnswer.slice((call - 1) * COMMIT_BATCH_MAX, call * COMMIT_BATCH_MAX));
+  expect([1, 2, 3].map(answeredAfter)).toEqual([new Set([2]), new Set([3]), new Set([3])]);
+});
+
 test('without short cuts each conversation has a call of its own', async () => {
   await backend.close();
   raw.destroy();

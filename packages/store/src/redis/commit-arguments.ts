@@ -11,10 +11,10 @@ import { dedupField } from './keys.js';
 const SEQ_ONE = parseConversationSeq(1);
 /** The script puts in what only it knows. */
 const UNSTAMPED = { conversationSeq: SEQ_ZERO, prevSequence: SEQ_ZERO, committedAtMs: 0 };
-/** Those of them that do not depend on the conversation. */
-const INITIAL_FACTS = formatFacts(
-  initialFacts(ConversationKind.Direct, '', { historyVisibility: HistoryVisibility.FromJoining, onlyAdminsPost: false }, []),
-);
+const SETTINGS = { historyVisibility: HistoryVisibility.FromJoining, onlyAdminsPost: false };
+const INITIAL_FACTS = formatFacts(initialFacts(ConversationKind.Direct, '', SETTINGS, []));
+/** Behind kind, title, settings and pair: what does not depend on the conversation. */
+const INITIAL_NUMBERS = FACT_FIELDS.slice(4).map((field) => INITIAL_FACTS[field]);
 export const LEAST_ROLE = { member: Role.Member, admin: Role.Admin, owner: Role.Owner } as const;
 
 export interface CommitArguments {
@@ -77,7 +77,7 @@ function changeArguments(change: MembershipChange | FactsChange): string[] {
 
 function creationArguments({ kind, title, settings, members }: NewConversation): string[] {
   const pair = kind === ConversationKind.Direct ? members.map(({ userId }) => userId) : [];
-  const facts = { ...INITIAL_FACTS, kind: String(kind), title, settings: formatSettings(settings), pair: JSON.stringify(pair) };
-  const entries = members.flatMap(({ userId, role }) => [userId, formatMember({ role, joinedSeq: SEQ_ONE, visibleFrom: SEQ_ONE })]);
-  return [...FACT_FIELDS.map((field) => facts[field]), ...entries];
+  const values = [String(kind), title, formatSettings(settings), JSON.stringify(pair), ...INITIAL_NUMBERS];
+  for (const { userId, role } of members) values.push(userId, formatMember({ role, joinedSeq: SEQ_ONE, visibleFrom: SEQ_ONE }));
+  return values;
 }

@@ -10,52 +10,37 @@
  * the right ones.
  */
 import {
-  assert,
   COMMIT_BATCH_BYTES_MAX,
   COMMIT_BATCH_MAX,
   COMMIT_CONVERSATIONS_MAX,
   COMMIT_HINTS_MAX,
   COMMITS_WAITING_MAX,
+  type ConversationSeq,
   DEDUP_WEEK_MS,
   GROUP_MEMBERS_MAX,
   RECORD_BUCKET_SIZE,
   SEQ_MAX,
 } from '@qim/proto';
+import { nextTurn } from '../clock.js';
 import { corrupt, unavailable } from '../errors.js';
 import type { CommitOutcome, CommitRequest } from '../message/message-store.js';
 import { committedRecord } from '../message/record.js';
-import { type CommitArguments, commitArguments, packedValues } from './commit-arguments.js';
+import { packedValues } from './commit-arguments.js';
+import { CommitLane, type Part, type Waiting } from './commit-lane.js';
 import { type CommitResult, parseCommitResult } from './commit-results.js';
 import { isWrongType, type Reply } from './connection.js';
 import type { RedisContext } from './context.js';
 import { bucketOf, type ConversationKeys } from './keys.js';
-import { asArray, asDecimal, asText } from './replies.js';
+import { asArray, asDecimal, asSequence, asText } from './replies.js';
 
 /** A guess is the script's own word from the second try on; it is wrong again only when others commit in between. */
 const GUESSES_MAX = 16;
 
-interface Waiting extends CommitArguments {
-  readonly request: CommitRequest;
-  readonly resolve: (result: CommitResult) => void;
-  readonly reject: (error: unknown) => void;
-}
-
-interface Lane {
-  readonly keys: ConversationKeys;
-  waiting: Waiting[];
-}
-
-/** What one call takes of a lane. */
-interface Part {
-  readonly lane: Lane;
-  readonly batch: readonly [Waiting, ...Waiting[]];
-}
-
 export class RedisCommits {
   readonly #context: RedisContext;
   /** By the key of the conversation's facts; a lane is there while something waits or is in flight. */
-  readonly #lanes = new Map<string, Lane>();
-  #ready: Lane[] = [];
+  readonly #lanes = new Map<string, CommitLane>();
+  #ready: CommitLane[] = [];
   /** The same key -> bucket of the newest known sequence. The most recently used ones. */
   readonly #buckets = new Map<string, number>();
 
@@ -65,42 +50,54 @@ export class RedisCommits {
 
   /** @throws as MessageStore.commit */
   async commit(request: CommitRequest): Promise<CommitResult> {
-    const prepared = commitArguments(request);
-    const keys = this.#context.keys.conversation(request.tenantId, request.conversationId);
-    return new Promise((resolve, reject) => this.#enqueue(keys, { ...prepared, request, resolve, reject }));
+    return new Promise((resolve, reject) => this.#enqueue({ request, resolve, reject }));
   }
 
-  #enqueue(keys: ConversationKeys, entry: Waiting): void {
+  #enqueue(entry: Waiting): void {
+    const { request, reject } = entry;
+    const keys = this.#context.keys.conversation(request.tenantId, request.conversationId);
     const lane = this.#lanes.get(keys.facts);
     if (lane === undefined) {
-      const fresh = { keys, waiting: [entry] };
+      const fresh = new CommitLane(request, keys);
       this.#lanes.set(keys.facts, fresh);
+      fresh.push(entry);
       this.#isReady(fresh);
-    } else if (lane.waiting.length >= COMMITS_WAITING_MAX) {
-      entry.reject(unavailable('too many commits wait for one conversation'));
+    } else if (lane.length >= COMMITS_WAITING_MAX) {
+      reject(unavailable('too many commits wait for one conversation'));
     } else {
-      lane.waiting.push(entry);
+      lane.push(entry);
     }
   }
 
-  #isReady(lane: Lane): void {
+  #isReady(lane: CommitLane): void {
     // Not at once: what is called in the same turn goes in the same step.
     if (this.#ready.length === 0) queueMicrotask(() => this.#sendReady());
     this.#ready.push(lane);
   }
 
   #sendReady(): void {
-    const parts = this.#ready.map(takePart);
+    const parts = this.#ready.map((lane) => lane.take());
     this.#ready = [];
-    for (const group of grouped(parts, this.#context.callsTogether)) void this.#drain(group);
+    for (const part of parts.filter(({ batch }) => batch.length === 0)) this.#end(part);
+    const filled = parts.filter(({ batch }) => batch.length > 0);
+    for (const group of grouped(filled, this.#context.callsTogether)) void this.#drain(group);
   }
 
   async #drain(parts: readonly Part[]): Promise<void> {
-    await this.#attempt(parts);
-    for (const { lane } of parts) {
-      if (lane.waiting.length > 0) this.#isReady(lane);
-      else this.#lanes.delete(lane.keys.facts);
-    }
+    const done = this.#attempt(parts);
+    await nextTurn();
+    for (const { lane } of parts) lane.encodeNext();
+    await done;
+    for (const part of parts) this.#end(part);
+  }
+
+  /** What its lane has next is ready; once. */
+  #end(part: Part): void {
+    const { lane } = part;
+    if (!lane.isUnderWay(part)) return;
+    lane.ended();
+    if (lane.length > 0) this.#isReady(lane);
+    else this.#lanes.delete(lane.keys.facts);
   }
 
   /** Never throws. */
@@ -124,7 +121,7 @@ export class RedisCommits {
       }
       const [kind, ...values] = asArray(reply);
       if (asText(kind) === 'guess') this.#context.weeks.learn(asDecimal(values[0]));
-      else left = this.#settle(left, values);
+      else left = await this.#settle(left, values);
       if (left.length === 0) return;
     }
     throw unavailable('the place of a commit could not be guessed');
@@ -145,41 +142,45 @@ export class RedisCommits {
     for (const { lane, batch } of parts) {
       const bucket = this.#buckets.get(lane.keys.facts) ?? 0;
       keys.push(...scriptKeys(lane.keys, bucket, week));
-      const [{ request }] = batch;
+      const { tenantId, conversationId } = lane.place;
       const commits = Buffer.concat(batch.map((entry) => entry.packed));
-      packed.push(packedValues([String(bucket), String(request.tenantId), request.conversationId, commits]));
+      packed.push(packedValues([String(bucket), String(tenantId), conversationId, commits]));
     }
     const settings = [clockOffsetMs(), week, DEDUP_WEEK_MS, RECORD_BUCKET_SIZE, GROUP_MEMBERS_MAX, SEQ_MAX].map(String);
     return scripts.run('commit', keys, [...settings, Buffer.concat(packed)]);
   }
 
   /** Those whose bucket was guessed wrong. */
-  #settle(parts: readonly Part[], results: readonly Reply[]): Part[] {
+  async #settle(parts: readonly Part[], results: readonly Reply[]): Promise<Part[]> {
     const again: Part[] = [];
+    const done: [Part, readonly Reply[]][] = [];
     let next = 0;
     for (const part of parts) {
-      const { lane, batch } = part;
-      const own = results.slice(next, next + batch.length);
-      next += batch.length;
+      const own = results.slice(next, next + part.batch.length);
+      next += part.batch.length;
       const [kind, bucket] = asArray(own[0]);
       if (asText(kind) === 'guess') {
-        this.#remember(lane.keys, asDecimal(bucket));
+        this.#remember(part.lane.keys, asDecimal(bucket));
         again.push(part);
-      } else this.#answer(part, own);
+      } else {
+        const sequence = newestOf(own);
+        if (sequence !== undefined) this.#remember(part.lane.keys, bucketOf(sequence));
+        done.push([part, own]);
+      }
     }
+    await this.#sendFull(done.map(([part]) => part));
+    for (const [part, own] of done) answer(part, own);
     return again;
   }
 
-  #answer({ lane, batch }: Part, results: readonly Reply[]): void {
-    for (const [i, { request, resolve, reject }] of batch.entries()) {
-      try {
-        const result = parseCommitResult(results[i], request, neededRole(request));
-        if (result.kind === 'committed') this.#remember(lane.keys, bucketOf(result.stamp.conversationSeq));
-        resolve(result);
-      } catch (error) {
-        reject(error);
-      }
-    }
+  /** Nothing that the answers bring about can join a full call, so the server works on it while they are told. */
+  async #sendFull(ended: readonly Part[]): Promise<void> {
+    const full = ended.filter(({ lane }) => lane.isFull);
+    if (full.length === 0) return;
+    for (const part of full) this.#end(part);
+    this.#sendReady();
+    // The client library writes at the end of this turn.
+    await nextTurn();
   }
 
   #remember(keys: ConversationKeys, bucket: number): void {
@@ -189,6 +190,22 @@ export class RedisCommits {
     const [oldest] = this.#buckets.keys();
     if (oldest !== undefined) this.#buckets.delete(oldest);
   }
+}
+
+function answer({ batch }: Part, results: readonly Reply[]): void {
+  for (const [i, { request, resolve, reject }] of batch.entries()) {
+    try {
+      resolve(parseCommitResult(results[i], request, neededRole(request)));
+    } catch (error) {
+      reject(error);
+    }
+  }
+}
+
+/** The last sequence that was given. */
+function newestOf(results: readonly Reply[]): ConversationSeq | undefined {
+  const newest = results.map(asArray).findLast(([kind]) => asText(kind) === 'committed');
+  return newest === undefined ? undefined : asSequence(newest[1]);
 }
 
 /** In the order of commit.lua. */
@@ -209,15 +226,6 @@ function scriptKeys(keys: ConversationKeys, bucket: number, week: number): reado
   ];
 }
 
-/** Takes from a lane what goes in one call. */
-function takePart(lane: Lane): Part {
-  const count = batchLength(lane.waiting);
-  const [first, ...rest] = lane.waiting.slice(0, count);
-  assert(first !== undefined, 'a lane that is ready has a commit');
-  lane.waiting = lane.waiting.slice(count);
-  return { lane, batch: [first, ...rest] };
-}
-
 /** Which of them share a call. */
 function grouped(parts: readonly Part[], together: RedisContext['callsTogether']): Part[][] {
   if (together === 'never') return parts.map((part) => [part]);
@@ -226,13 +234,12 @@ function grouped(parts: readonly Part[], together: RedisContext['callsTogether']
   const open = new Map<number, { readonly parts: Part[]; commits: number; bytes: number }>();
   for (const part of parts) {
     const place = together === 'samePartition' ? part.lane.keys.partition : 0;
-    const bytes = part.batch.reduce((sum, each) => sum + each.bytes, 0);
     let group = open.get(place);
     const fits =
       group !== undefined &&
       group.parts.length < COMMIT_CONVERSATIONS_MAX &&
       group.commits + part.batch.length <= COMMIT_BATCH_MAX &&
-      group.bytes + bytes <= COMMIT_BATCH_BYTES_MAX;
+      group.bytes + part.bytes <= COMMIT_BATCH_BYTES_MAX;
     if (group === undefined || !fits) {
       group = { parts: [], commits: 0, bytes: 0 };
       open.set(place, group);
@@ -240,19 +247,9 @@ function grouped(parts: readonly Part[], together: RedisContext['callsTogether']
     }
     group.parts.push(part);
     group.commits += part.batch.length;
-    group.bytes += bytes;
+    group.bytes += part.bytes;
   }
   return groups;
-}
-
-/** How many of the first ones go in one call. */
-function batchLength(waiting: readonly Waiting[]): number {
-  let bytes = 0;
-  for (const [i, entry] of waiting.entries()) {
-    bytes += entry.bytes;
-    if (i === COMMIT_BATCH_MAX || (i > 0 && bytes > COMMIT_BATCH_BYTES_MAX)) return i;
-  }
-  return waiting.length;
 }
 
 /** A member who may not post lacks this: every member may post unless only admins do. */
