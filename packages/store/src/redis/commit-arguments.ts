@@ -1,6 +1,6 @@
 /** A commit as the arguments of commit.lua, whose header tells their order. What needs no reading is made here, once. */
 import { ConversationKind, HistoryVisibility, MessageType, parseConversationSeq, Role, SEQ_ZERO } from '@qim/proto';
-import { encodeRecord } from '../message/codec.js';
+import { encodeRecord, RECORD_STAMP_BYTES, RECORD_STAMP_HEAD_OFFSET } from '../message/codec.js';
 import { FACT_FIELDS, formatFacts, formatMember, formatSettings, initialFacts } from '../message/facts.js';
 import { requestFingerprint } from '../message/fingerprint.js';
 import type { CommitRequest, FactsChange, MembershipChange, NewConversation } from '../message/message-store.js';
@@ -27,9 +27,8 @@ export interface CommitArguments {
 export function commitArguments(request: CommitRequest): CommitArguments {
   const { sender, clientMessageId, needs, type, create, change } = request;
   const { record, body } = encodeRecord(committedRecord(request, UNSTAMPED));
-  const payload = Buffer.concat([requestFingerprint(request), record]);
   const values = [
-    payload,
+    record.subarray(RECORD_STAMP_HEAD_OFFSET + RECORD_STAMP_BYTES, -RECORD_STAMP_BYTES),
     body ?? '',
     dedupField(sender.userId, clientMessageId),
     sender.userId,
@@ -39,7 +38,8 @@ export function commitArguments(request: CommitRequest): CommitArguments {
     create === undefined ? '' : packedValues(creationArguments(create)),
     change === undefined ? '' : packedValues(changeArguments(change)),
   ];
-  return { packed: packedValues(values), bytes: payload.length + (body?.length ?? 0) };
+  const packed = Buffer.concat([requestFingerprint(request), record.subarray(0, RECORD_STAMP_HEAD_OFFSET), packedValues(values)]);
+  return { packed, bytes: record.length + (body?.length ?? 0) };
 }
 
 /** Of a value's length. */

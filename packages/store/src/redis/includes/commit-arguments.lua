@@ -41,14 +41,14 @@ end
 local function unpack_commits(packed)
   local commits, at = {}, 1
   while at <= #packed do
-    local payload, body, field, sender, needs, kind, flags, creation, packed_change
-    payload, body, field, sender, needs, kind, flags, creation, packed_change, at =
-      struct.unpack('>I4c0I4c0I4c0I4c0I4c0I4c0I4c0I4c0I4c0', packed, at)
+    local fingerprint, version, content, body, field, sender, needs, kind, flags, creation, packed_change
+    fingerprint, version, content, body, field, sender, needs, kind, flags, creation, packed_change, at =
+      struct.unpack('>c16c2I4c0I4c0I4c0I4c0I4c0I4c0I4c0I4c0I4c0', packed, at)
     -- Whole at once: a table that grows field by field is laid out anew again and again.
     local commit = {
-      payload = payload, fingerprint = string.sub(payload, 1, 16), body = body, field = field, sender = sender, needs = needs,
-      kind = kind, preview = string.sub(flags, 1, 1) == '1', only_new = string.sub(flags, 2) == '1', creation = creation,
-      users = {}, change = '', packed_change = packed_change, role = 0, sequence = 0, previous = 0, committed_at = 0, epoch = '',
+      fingerprint = fingerprint, version = version, content = content, body = body, field = field, sender = sender,
+      needs = needs, kind = kind, preview = string.sub(flags, 1, 1) == '1', only_new = string.sub(flags, 2) == '1',
+      creation = creation, users = {}, change = '', packed_change = packed_change, role = 0, sequence = 0, digits = '', stamp = '',
       records_key = '', bodies_key = '',
     }
     if commit.packed_change ~= '' then

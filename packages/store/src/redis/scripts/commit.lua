@@ -25,7 +25,8 @@ ARGV
   6  seq_max      greatest sequence
   7  packed       values, each behind its length in 4 bytes, big-endian. Of each conversation: the guessed bucket of KEYS[7]
                   and KEYS[9], the tenant, the conversation, and its commits, packed. Of each commit:
-      payload    16 bytes fingerprint of the request, then the record with zeros where it is stamped
+      request    16 bytes of its fingerprint, then the record's first 2 bytes, without a length
+      content    of the record, between its stamps
       body       apart, with zeros where it is stamped; '' when the record holds it
       field      of the de-duplication entry
       sender
@@ -237,14 +238,15 @@ local function plan_conversation(KEYS, bucket, tenant, conversation, commits)
     if offset ~= 0 and offset ~= 1 then
       return { 'guess', text(first_bucket) }
     end
-    commit.sequence, commit.records_key, commit.bodies_key = sequence, KEYS[7 + offset], KEYS[9 + offset]
-    local taken = redis.pcall('HEXISTS', commit.records_key, text(sequence))
-    local body_taken = commit.body ~= '' and redis.pcall('HEXISTS', commit.bodies_key, text(sequence)) or 0
+    local digits = text(sequence)
+    commit.sequence, commit.digits, commit.records_key, commit.bodies_key = sequence, digits, KEYS[7 + offset], KEYS[9 + offset]
+    local taken = redis.pcall('HEXISTS', commit.records_key, digits)
+    local body_taken = commit.body ~= '' and redis.pcall('HEXISTS', commit.bodies_key, digits) or 0
     if type(taken) == 'table' or type(body_taken) == 'table' then
-      return { 'corrupt', 'wrongType', text(sequence) }
+      return { 'corrupt', 'wrongType', digits }
     end
     if taken == 1 or body_taken == 1 then
-      return { 'corrupt', 'recordUnexpected', text(sequence) }
+      return { 'corrupt', 'recordUnexpected', digits }
     end
     return nil
   end
@@ -260,17 +262,16 @@ local function plan_conversation(KEYS, bucket, tenant, conversation, commits)
       end
       member_count = #commit.members / 2
     end
-    local sequence = text(commit.sequence)
-    commit.previous, commit.epoch = facts.last, text(facts.epoch)
-    commit.committed_at = math.max(now_ms, facts.committed_at)
+    local previous, committed_at = facts.last, math.max(now_ms, facts.committed_at)
+    commit.stamp = struct.pack('>I8I8I8', commit.sequence, previous, committed_at)
     take_change(commit)
-    facts.last, facts.committed_at = commit.sequence, commit.committed_at
+    facts.last, facts.committed_at = commit.sequence, committed_at
     if commit.preview then
       facts.preview = commit.sequence
     end
-    planned_entries[commit.field] = struct.pack('>I8', commit.sequence) .. string.sub(commit.payload, 69, 100)
-      .. struct.pack('>I8', commit.committed_at) .. commit.fingerprint
-    return { 'committed', sequence, text(commit.previous), text(commit.committed_at), commit.created and '1' or '0', commit.epoch }
+    local ids = string.sub(commit.content, 27, 58) -- messageId and activityId
+    planned_entries[commit.field] = struct.pack('>I8c32I8c16', commit.sequence, ids, committed_at, commit.fingerprint)
+    return { 'committed', commit.digits, text(previous), text(committed_at), commit.created and '1' or '0', text(facts.epoch) }
   end
 
   local function plan(commit)
@@ -313,17 +314,17 @@ local function plan_conversation(KEYS, bucket, tenant, conversation, commits)
 
     local members, dedup, hashes = {}, {}, {}
     local function add(key, field, value)
-      hashes[key] = hashes[key] or {}
-      table.insert(hashes[key], field)
-      table.insert(hashes[key], value)
+      local pairs_of_key = hashes[key] or {}
+      hashes[key] = pairs_of_key
+      pairs_of_key[#pairs_of_key + 1] = field
+      pairs_of_key[#pairs_of_key + 1] = value
     end
     for _, commit in ipairs(placed) do
-      local sequence, packed = text(commit.sequence), struct.pack('>I8', commit.sequence)
-      local stamp = packed .. struct.pack('>I8', commit.previous) .. struct.pack('>I8', commit.committed_at)
+      local sequence, stamp = commit.digits, commit.stamp
+      local packed = string.sub(stamp, 1, 8)
       local kind = commit.created and 'created' or commit.kind
       redis.call('XADD', outbox_key, '*', 'k', kind, 't', tenant, 'c', conversation, 's', sequence)
-      local payload = commit.payload
-      add(commit.records_key, sequence, string.sub(payload, 17, 18) .. stamp .. string.sub(payload, 43, -25) .. stamp)
+      add(commit.records_key, sequence, commit.version .. stamp .. commit.content .. stamp)
       if commit.body ~= '' then
         local body = commit.body
         add(commit.bodies_key, sequence, string.sub(body, 1, 6) .. packed .. string.sub(body, 15, -9) .. packed)
