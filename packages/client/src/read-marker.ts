@@ -9,7 +9,7 @@
 import { MARK_OWN_DELAY_MS, MARK_OWN_WAITING_MAX, MARK_READ_DELAY_MS, READ_MARKS_WAITING_MAX } from '@qim/proto';
 import type { SessionApi } from './api/session-api.js';
 import type { Environment } from './environment.js';
-import { isQimClientError, mayPass } from './errors.js';
+import { isOfThisLink, isQimClientError, mayPass } from './errors.js';
 
 export interface ReadMarkerOptions {
   readonly api: Pick<SessionApi, 'markRead'>;
@@ -119,7 +119,7 @@ export class ReadMarker {
       if (this.#done.size > READ_MARKS_WAITING_MAX) this.#done.delete(this.#done.keys().next().value ?? '');
       marked(conversationId, held);
     } catch (error) {
-      if (isQimClientError(error) && mayPass(error)) return 'kept';
+      if (isQimClientError(error) && (mayPass(error) || isOfThisLink(error))) return 'kept';
     }
     if (this.#asked.get(conversationId) === seq) {
       this.#asked.delete(conversationId);

@@ -102,6 +102,16 @@ test("messages of one's own in a burst are marked together, and before as many a
   expect(calls).toEqual([['g_1', MARK_OWN_WAITING_MAX]]);
 });
 
+test.each([
+  ['the client was closed', clientError('CLIENT_CLOSED', 'closed', true)],
+  ['the token was refused for good', new QimClientError({ code: 'unauthenticated', reason: 'TOKEN_EXPIRED', message: '' })],
+])('a mark that was under way when %s waits', async (_, error) => {
+  answer = () => Promise.reject(error);
+  marker.shown('g_1', 5);
+  await pass(MARK_READ_DELAY_MS);
+  expect([...marker.waiting]).toEqual([['g_1', 5]]);
+});
+
 test("a mark for what was shown does not wait for one's own", async () => {
   marker.sent('g_1', 1, undefined);
   marker.shown('g_2', 7);
