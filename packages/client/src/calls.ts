@@ -36,6 +36,8 @@ export class Calls {
   readonly #environment: Environment;
   readonly #inFlight = new Map<number, PendingCall>();
   readonly #waiting: PendingCall[] = [];
+  /** Each ends one pause before its time. */
+  readonly #pauses = new Set<(error: QimClientError) => void>();
   #link: CallsLink | undefined;
   #closed: QimClientError | undefined;
   #lastId = 0;
@@ -70,6 +72,22 @@ export class Calls {
     });
   }
 
+  /** Between two tries of a call. @throws QimClientError as soon as every call does */
+  pause(ms: number): Promise<void> {
+    if (this.#closed !== undefined) return Promise.reject(this.#closed);
+    return new Promise((resolve, reject) => {
+      const end = (error: QimClientError): void => {
+        cancel();
+        reject(error);
+      };
+      const cancel = this.#environment.schedule(ms, () => {
+        this.#pauses.delete(end);
+        resolve();
+      });
+      this.#pauses.add(end);
+    });
+  }
+
   attach(link: CallsLink): void {
     this.#link = link;
     this.#pump();
@@ -88,11 +106,13 @@ export class Calls {
     this.#answered(id, (call) => call.reject(error));
   }
 
-  /** Everything unanswered fails, and so does every later call. */
+  /** Everything unanswered fails, what waits for its next try too, and so does every later call. */
   close(error: QimClientError): void {
     this.#closed = error;
     this.#failSent(error);
     for (const call of this.#waiting.splice(0)) settle(call, () => call.reject(error));
+    for (const end of this.#pauses) end(error);
+    this.#pauses.clear();
   }
 
   /** Takes calls again after `close`. */

@@ -79,9 +79,12 @@ export interface Client {
   connect(): void;
   /** Ends the waiting between two tries. */
   retryNow(): void;
-  /** For good: make a new client to come back. What is kept stays kept. */
+  /** For good: make a new client to come back. What is kept stays kept. Every call that is under way, or is made later, rejects with CLIENT_CLOSED. */
   close(): void;
-  /** As `close`, and everything that is kept of this user is removed, in every tab. Unsent messages are lost. */
+  /**
+   * As `close`, and everything that is kept of this user is removed, in every tab. Unsent messages are lost.
+   * @throws QimClientError STORAGE_FAILED
+   */
   logout(): Promise<void>;
   /** Raw: they may be lost, doubled or late. The function ends it. */
   onEvent(listener: (event: QimEvent) => void): () => void;

@@ -17,7 +17,7 @@ import {
 } from '@qim/proto';
 import type { SessionApi } from './api/session-api.js';
 import type { Environment } from './environment.js';
-import { asClientError, clientError, isNotMember, isWithoutLink, type QimClientError } from './errors.js';
+import { asClientError, clientClosed, clientError, isNotMember, isWithoutLink, type QimClientError } from './errors.js';
 import { withOwnMessage, withReadMark } from './list-entry.js';
 import { Cell, type Observable } from './observable.js';
 import type { Conversation, ConversationPage, Message } from './types.js';
@@ -157,6 +157,7 @@ export class ConversationList {
     if (conversations.length >= CLIENT_LIST_ENTRIES_MAX) {
       return Promise.reject(clientError('CLIENT_LIMIT', `the list holds at most ${CLIENT_LIST_ENTRIES_MAX} conversations`));
     }
+    if (this.#closed) return Promise.reject(clientClosed());
     return new Promise((resolve, reject) => {
       this.#moreRequests.push({ resolve, reject });
       this.#start();
@@ -168,6 +169,7 @@ export class ConversationList {
     this.#cancelTimer?.();
     this.#touched.clear();
     this.#due.clear();
+    for (const request of this.#moreRequests.splice(0)) request.reject(clientClosed());
   }
 
   #start(): void {

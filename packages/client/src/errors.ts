@@ -11,6 +11,7 @@
  *   BAD_ANSWER       the server sent what this client cannot understand
  *   ACCOUNT_MISMATCH the token is another user's than the client was made for
  *   LOGGED_OUT       another tab has logged this user out
+ *   STORAGE_FAILED   what is kept on this device could not be removed
  *   TOO_OLD          an unsent message of a week ago: a retry might double it
  */
 import type { FrameError } from '@qim/proto/schema';
@@ -25,6 +26,7 @@ export type ClientReason =
   | 'BAD_ANSWER'
   | 'ACCOUNT_MISMATCH'
   | 'LOGGED_OUT'
+  | 'STORAGE_FAILED'
   | 'TOO_OLD';
 
 const CODE_OF = {
@@ -37,6 +39,7 @@ const CODE_OF = {
   BAD_ANSWER: 'internal',
   ACCOUNT_MISMATCH: 'unauthenticated',
   LOGGED_OUT: 'unauthenticated',
+  STORAGE_FAILED: 'internal',
   TOO_OLD: 'failed_precondition',
 } as const satisfies Record<ClientReason, string>;
 
@@ -78,6 +81,15 @@ export function isQimClientError(error: unknown): error is QimClientError {
 
 export function clientError(reason: ClientReason, message: string, outcomeUnknown = false): QimClientError {
   return new QimClientError({ code: CODE_OF[reason], reason, message, outcomeUnknown });
+}
+
+export function clientClosed(): QimClientError {
+  return clientError('CLIENT_CLOSED', 'the client was closed');
+}
+
+export function storageFailed(cause: unknown): QimClientError {
+  const message = 'what is kept on this device could not be removed';
+  return new QimClientError({ code: CODE_OF.STORAGE_FAILED, reason: 'STORAGE_FAILED', message, cause });
 }
 
 /** A failure as plain data, to be kept. */

@@ -8,7 +8,16 @@
 import { CALL_TIMEOUT_MS, CLIENT_OUTBOX_MAX, SEND_AGE_MS_MAX, SEND_RETRY_MS_MAX } from '@qim/proto';
 import type { MessageApi, SentMessage } from './api/message-api.js';
 import type { Environment } from './environment.js';
-import { asClientError, clientError, type FailureRecord, failureFrom, failureOf, isOfThisLink, type QimClientError } from './errors.js';
+import {
+  asClientError,
+  clientError,
+  type FailureRecord,
+  failureFrom,
+  failureOf,
+  isOfThisLink,
+  type QimClientError,
+  withOutcome,
+} from './errors.js';
 import type { OutgoingContent, SendMessageInput, SendTarget } from './inputs.js';
 import { Cell, type Observable } from './observable.js';
 import { retrying } from './retry.js';
@@ -54,6 +63,8 @@ export interface OutboxOptions {
   readonly api: Pick<MessageApi, 'sendOnce'>;
   readonly environment: Environment;
   readonly keeper: OutboxKeeper;
+  /** Between two tries; rejects once no call is made any more. */
+  readonly pause: (ms: number) => Promise<void>;
   /** Told of each acknowledged one. True: somebody will `settle` it once it shows. */
   readonly sent: (sent: SentMessage) => boolean;
 }
@@ -65,9 +76,9 @@ export class Outbox {
   readonly #queues = new Map<string, Entry[]>();
   readonly #draining = new Set<string>();
   readonly #state = new Cell<readonly OutgoingMessage[]>([]);
-  readonly #closing = new AbortController();
   #lastOrder = 0;
   #begun = false;
+  #closed = false;
 
   constructor(options: OutboxOptions) {
     this.#options = options;
@@ -80,6 +91,7 @@ export class Outbox {
 
   /** What was kept, in order. It goes first, and then whatever was given meanwhile. */
   begin(kept: readonly KeptMessage[]): void {
+    if (this.#closed) return;
     const later = [...this.#entries.values()];
     this.#entries.clear();
     this.#queues.clear();
@@ -161,8 +173,11 @@ export class Outbox {
     }
   }
 
+  /** Once no call is made any more: what still waits to be begun fails as the others do. */
   close(): void {
-    this.#closing.abort();
+    this.#closed = true;
+    this.#begun = true;
+    this.#drainAll();
   }
 
   #adopt(kept: readonly KeptMessage[]): void {
@@ -238,15 +253,16 @@ export class Outbox {
 
   /** For as long as there is no link; for SEND_RETRY_MS_MAX when the server does not answer, or says that it cannot. */
   async #sendFor(entry: Entry): Promise<SentMessage> {
-    const { api, environment } = this.#options;
-    const { signal } = this.#closing;
+    const { api, environment, pause } = this.#options;
+    const bounds = { withinMs: SEND_RETRY_MS_MAX, pause };
+    let outcomeUnknown = false;
     for (;;) {
       try {
-        const bounds = { withinMs: SEND_RETRY_MS_MAX, signal };
         return await retrying(environment, bounds, (leftMs) => api.sendOnce(entry.kept.input, Math.min(leftMs, CALL_TIMEOUT_MS)));
       } catch (error) {
-        const { reason } = asClientError(error, 'sending');
-        if (signal.aborted || (reason !== 'NOT_CONNECTED' && reason !== 'CONNECTION_LOST')) throw error;
+        const known = asClientError(error, 'sending');
+        outcomeUnknown ||= known.outcomeUnknown;
+        if (known.reason !== 'NOT_CONNECTED' && known.reason !== 'CONNECTION_LOST') throw withOutcome(known, outcomeUnknown);
       }
     }
   }

@@ -1,12 +1,13 @@
 /** The one place where a call is made again: after a failure that may pass, within a bound of time, with growing pauses. */
 import { CALL_PAUSES, pauseMs } from './backoff.js';
+import type { Calls } from './calls.js';
 import type { Environment } from './environment.js';
-import { clientError, mayPass, QimClientError, withOutcome } from './errors.js';
+import { asClientError, mayPass, QimClientError, withOutcome } from './errors.js';
 
 export interface RetryBounds {
   /** From the first try on. */
   readonly withinMs: number;
-  readonly signal?: AbortSignal | undefined;
+  readonly pause: Calls['pause'];
 }
 
 /**
@@ -26,23 +27,9 @@ export async function retrying<T>(environment: Environment, bounds: RetryBounds,
       const pause =
         error.reason === 'CONNECTION_LOST' ? 0 : Math.max(error.retryAfterMs, pauseMs(failures, CALL_PAUSES, environment.random));
       if (!mayPass(error) || environment.now() + pause >= endsAtMs) throw withOutcome(error, outcomeUnknown);
-      await waiting(environment, pause, bounds.signal);
+      await bounds.pause(pause).catch((end: unknown) => {
+        throw withOutcome(asClientError(end, 'the call'), outcomeUnknown);
+      });
     }
   }
-}
-
-/** @throws QimClientError CANCELED */
-function waiting(environment: Environment, ms: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const stop = (): void => {
-      cancel();
-      reject(clientError('CANCELED', 'the call was canceled'));
-    };
-    const cancel = environment.schedule(ms, () => {
-      signal?.removeEventListener('abort', stop);
-      resolve();
-    });
-    signal?.addEventListener('abort', stop, { once: true });
-    if (signal?.aborted === true) stop();
-  });
 }

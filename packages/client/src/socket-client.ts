@@ -8,7 +8,7 @@ import type { Account, Client, ClientOptions, ConversationListView, OutboxView }
 import type { ServerFrame } from './codec.js';
 import { Connection, type ConnectionState } from './connection.js';
 import { environmentFrom } from './environment.js';
-import { clientError, type QimClientError, serverError } from './errors.js';
+import { clientClosed, clientError, type QimClientError, serverError } from './errors.js';
 import { eventFrom, type QimEvent } from './events.js';
 import type * as inputs from './inputs.js';
 import { Listeners, type Observable } from './observable.js';
@@ -41,6 +41,7 @@ class SocketClient implements Client {
   readonly #sync: Sync;
   readonly #events = new Listeners<[QimEvent]>();
   #account: Account | undefined;
+  #closed = false;
 
   constructor(options: ClientOptions) {
     const environment = environmentFrom(options);
@@ -78,6 +79,7 @@ class SocketClient implements Client {
   }
 
   connect(): void {
+    if (this.#closed) return;
     this.#calls.reopen();
     this.#connection.connect();
   }
@@ -242,9 +244,11 @@ class SocketClient implements Client {
   }
 
   #end(): void {
+    this.#closed = true;
     this.#sync.flushMarks();
+    // Before the link: nothing that is under way may take its end for one that passes.
+    this.#calls.close(clientClosed());
     this.#connection.close();
-    this.#calls.close(clientError('CLIENT_CLOSED', 'the client was closed'));
     this.#sync.close();
   }
 

@@ -51,7 +51,7 @@ export class Sync {
       left: (messages) => this.outbox.adopt(messages),
       loggedOut,
     });
-    this.outbox = new Outbox({ api: api.messages, environment, keeper: this.cache, sent: (sent) => this.#sent(sent) });
+    this.outbox = new Outbox({ api: api.messages, environment, pause: api.pause, keeper: this.cache, sent: (sent) => this.#sent(sent) });
     this.list = new ConversationList({
       api: api.session,
       environment,

@@ -2,7 +2,13 @@
 
 import { fromBinary } from '@bufbuild/protobuf';
 import { type AccountStorage, type ClientOptions, type ClientStorage, memoryStorage } from '@qim/client';
-import { CLIENT_CACHE_DELAY_MS, CLIENT_CACHE_MESSAGES_MAX, CLIENT_CACHE_READ_MS_MAX, CLIENT_CACHE_WINDOWS_MAX } from '@qim/proto';
+import {
+  CLIENT_CACHE_DELAY_MS,
+  CLIENT_CACHE_MESSAGES_MAX,
+  CLIENT_CACHE_READ_MS_MAX,
+  CLIENT_CACHE_REMOVE_MS_MAX,
+  CLIENT_CACHE_WINDOWS_MAX,
+} from '@qim/proto';
 import { CatchUpRequestSchema, MarkReadRequestSchema, SendMessageRequestSchema } from '@qim/proto/schema';
 import { describe, expect, test, vi } from 'vitest';
 import { environmentFrom } from '../src/environment.js';
@@ -178,6 +184,17 @@ test('logging out removes everything of this user, and nothing of another', asyn
   expect((await (await kept(storage, server, 'bob')).list('window/')).length).toBe(1);
 });
 
+test('logging out removes what is kept, whether or not the client was closed before', async () => {
+  const [server, storage] = [await serverWithChat(3), memoryStorage()];
+  const onlyOpen = { ...storage, open: async (name: string) => endingWithClose(await storage.open(name)) };
+  const alice = await online(server, 'alice', { account, storage: onlyOpen, ...quick });
+  await written(storage, server, 'list', (held) => Array.isArray(held));
+  alice.close();
+  await new Promise(setImmediate);
+  await alice.logout();
+  expect(await (await kept(storage, server)).list('')).toEqual([]);
+});
+
 test('server, tenant and user make the name, and no two of them make the same', () => {
   const names = [
     accountName('http://a.test', { userId: 'x' }),
@@ -265,9 +282,24 @@ describe('a storage that fails or hangs', () => {
     const open = alice.openConversation('g_1');
     await alice.sendMessage({ target: { conversationId: 'g_1' }, content: 'sent' });
     await until(() => open.snapshot().messages.length === 4);
-    await expect(alice.logout())
-      .rejects.toThrow('no')
-      .catch(() => {});
+    await expect(alice.logout()).rejects.toMatchObject({ reason: 'STORAGE_FAILED', cause: { message: 'no' } });
+  });
+
+  test('is waited for at logout no longer than the bound, and is told', async () => {
+    vi.useFakeTimers();
+    try {
+      const hung = { ...broken(() => new Promise(() => {})), get: async () => undefined, list: async () => [] };
+      const cache = cacheOver({ open: async () => hung });
+      await cache.open('x');
+      let end: unknown = 'pending';
+      cache.destroy().catch((error: unknown) => (end = error));
+      await vi.advanceTimersByTimeAsync(CLIENT_CACHE_REMOVE_MS_MAX - 1);
+      expect(end).toBe('pending');
+      await vi.advanceTimersByTimeAsync(1);
+      expect(end).toMatchObject({ reason: 'STORAGE_FAILED' });
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   test('is waited for no longer than the bound', async () => {
@@ -313,6 +345,19 @@ function windowOf(count: number): MessageWindow {
   const messages = Array.from({ length: count }, (_, n) => message(n + 1));
   const held = (max: number) => ({ epoch: 1, cursor: 0, messages: messages.slice(-max), hasOlder: messages.length > max });
   return { held, state: { snapshot: () => ({ status: 'ready' }) } } as unknown as MessageWindow;
+}
+
+/** As IndexedDB: of no use once it was closed. */
+function endingWithClose(opened: AccountStorage): AccountStorage {
+  let closed = false;
+  const use =
+    <A extends unknown[], R>(run: (...args: A) => Promise<R>) =>
+    (...args: A) =>
+      closed ? Promise.reject(new Error('it is closed')) : run(...args);
+  const close = (): void => {
+    closed = true;
+  };
+  return { get: use(opened.get), list: use(opened.list), write: use(opened.write), destroy: use(opened.destroy), close };
 }
 
 function broken(fail: () => Promise<never>): AccountStorage {

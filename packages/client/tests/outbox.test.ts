@@ -3,9 +3,10 @@ import { CLIENT_OUTBOX_MAX, SEND_AGE_MS_MAX, SEND_RETRY_MS_MAX } from '@qim/prot
 import { SendMessageRequestSchema } from '@qim/proto/schema';
 import { describe, expect, test, vi } from 'vitest';
 import type { MessageApi, SentMessage } from '../src/api/message-api.js';
+import { Calls } from '../src/calls.js';
 import { environmentFrom } from '../src/environment.js';
-import { clientError, QimClientError } from '../src/errors.js';
-import { Outbox } from '../src/outbox.js';
+import { clientClosed, clientError, QimClientError } from '../src/errors.js';
+import { Outbox, type OutboxOptions } from '../src/outbox.js';
 import { FakeSocket } from './support/fake-socket.js';
 import type { CallFate } from './support/frame-server.js';
 import { message } from './support/messages.js';
@@ -14,9 +15,11 @@ import { online, startServer, until } from './support/setup.js';
 const target = { conversationId: 'g_1' };
 
 /** An outbox over a send that the test plays, with fake time. */
-function outboxOver(sendOnce: MessageApi['sendOnce'], sent: (answer: SentMessage) => boolean = () => false): Outbox {
+function outboxOver(sendOnce: MessageApi['sendOnce'], part: Partial<Pick<OutboxOptions, 'sent' | 'pause'>> = {}): Outbox {
   const environment = environmentFrom({ WebSocket: FakeSocket, random: () => 0 });
-  const outbox = new Outbox({ api: { sendOnce }, environment, keeper: { put: () => {}, remove: () => {} }, sent });
+  const pause = (ms: number) => new Calls(environment).pause(ms);
+  const keeper = { put: () => {}, remove: () => {} };
+  const outbox = new Outbox({ api: { sendOnce }, environment, keeper, pause, sent: () => false, ...part });
   outbox.begin([]);
   return outbox;
 }
@@ -178,11 +181,29 @@ describe('trying again', () => {
     }
   });
 
-  test('ends when the client is closed', async () => {
-    const outbox = outboxOver(() => Promise.reject(clientError('CALL_TIMEOUT', 'no answer', true)));
-    const failed = expect(outbox.send({ target, content: 'x' })).rejects.toMatchObject({ reason: 'CANCELED' });
+  test('ends when the client is closed, and says that one of the tries may have arrived', async () => {
+    const calls = new Calls(environmentFrom({ WebSocket: FakeSocket }));
+    const sendOnce = () => Promise.reject(clientError('CALL_TIMEOUT', 'no answer', true));
+    const outbox = outboxOver(sendOnce, { pause: (ms) => calls.pause(ms) });
+    const failed = expect(outbox.send({ target, content: 'x' })).rejects.toMatchObject({ reason: 'CLIENT_CLOSED', outcomeUnknown: true });
+    calls.close(clientClosed());
     outbox.close();
     await failed;
+  });
+
+  test('may have arrived, however long the link was away since', async () => {
+    vi.useFakeTimers();
+    try {
+      const ends = [clientError('CONNECTION_LOST', 'lost', true), clientError('NOT_CONNECTED', 'none'), clientClosed()];
+      const outbox = outboxOver(async () => {
+        await vi.advanceTimersByTimeAsync(SEND_RETRY_MS_MAX);
+        throw ends.shift() ?? new Error('one try too many');
+      });
+      const sending = outbox.send({ target, content: 'x' });
+      await expect(sending).rejects.toMatchObject({ reason: 'CLIENT_CLOSED', outcomeUnknown: true });
+    } finally {
+      vi.useRealTimers();
+    }
   });
 });
 
@@ -201,7 +222,8 @@ test('what was kept goes up to its greatest age; past it, only when it is asked 
     return answerTo(input);
   };
   const environment = environmentFrom({ WebSocket: FakeSocket, now: () => now });
-  const outbox = new Outbox({ api: { sendOnce }, environment, keeper: { put: () => {}, remove: () => {} }, sent: () => false });
+  const pause = (ms: number) => new Calls(environment).pause(ms);
+  const outbox = new Outbox({ api: { sendOnce }, environment, keeper: { put: () => {}, remove: () => {} }, pause, sent: () => false });
   const keptFor = (ageMs: number, clientMessageId: string) => {
     const createdAtMs = now - ageMs;
     return { order: createdAtMs, createdAtMs, input: { target, content: 'kept', clientMessageId }, failure: undefined };

@@ -13,7 +13,13 @@ function opened() {
   const never = () => new Promise<never>(() => {});
   const windows = new Windows({
     api: { readHistory: never, catchUp: never, getConversation: never, listMembers: never },
-    outbox: new Outbox({ api: { sendOnce: never }, environment, keeper: { put: () => {}, remove: () => {} }, sent: () => false }),
+    outbox: new Outbox({
+      api: { sendOnce: never },
+      environment,
+      pause: never,
+      keeper: { put: () => {}, remove: () => {} },
+      sent: () => false,
+    }),
     typing: new Typing({ api: { setTyping: never }, environment }),
     heldCursor: () => undefined,
     markRead: () => {},

@@ -86,5 +86,7 @@ export const CLIENT_CACHE_WINDOWS_MAX = 100;
 export const CLIENT_CACHE_DELAY_MS = 1_000;
 /** A cache that has not answered by then is gone without. */
 export const CLIENT_CACHE_READ_MS_MAX = 3_000;
+/** What is kept and is not removed by then is told as not removed: a browser waits for its other tabs to let go of it. */
+export const CLIENT_CACHE_REMOVE_MS_MAX = 10_000;
 /** What the SDK may weigh for a visitor, after minifying and gzip: as a photograph in a message. A change that needs more says why. */
 export const CLIENT_BUNDLE_GZIP_BYTES_MAX = 28 * 1024;

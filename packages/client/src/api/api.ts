@@ -11,13 +11,16 @@ export interface Api {
   readonly session: SessionApi;
   readonly conversations: ConversationApi;
   readonly people: PeopleApi;
+  readonly pause: Caller['pause'];
 }
 
 export function apiOver(caller: Caller, environment: Environment): Api {
+  const context = { caller, environment };
   return {
-    messages: new MessageApi(caller, environment),
-    session: new SessionApi(caller, environment),
-    conversations: new ConversationApi(caller, environment),
-    people: new PeopleApi(caller, environment),
+    messages: new MessageApi(context),
+    session: new SessionApi(context),
+    conversations: new ConversationApi(context),
+    people: new PeopleApi(context),
+    pause: (ms) => caller.pause(ms),
   };
 }

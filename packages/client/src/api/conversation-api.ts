@@ -1,31 +1,30 @@
 /** Groups and their members. What is harmless to repeat is made again after a failure that may pass; the rest is not. */
-import type { Environment } from '../environment.js';
 import { conversationFrom, memberFrom, wireRole, wireVisibility } from '../from-wire.js';
 import type { AssignableRole, CreateGroupInput, UpdateConversationInput } from '../inputs.js';
 import type { Conversation, MemberPage } from '../types.js';
-import { type Caller, type ServiceCalls, serviceOver } from '../wire/service.js';
-import { again, calling } from './wire-calls.js';
+import { type ServiceCalls, serviceOver } from '../wire/service.js';
+import { again, type CallContext, calling } from './wire-calls.js';
 
 export class ConversationApi {
-  readonly #environment: Environment;
+  readonly #context: CallContext;
   readonly #conversations: ServiceCalls<'ConversationService'>;
 
-  constructor(caller: Caller, environment: Environment) {
-    this.#environment = environment;
-    this.#conversations = serviceOver('ConversationService', caller);
+  constructor(context: CallContext) {
+    this.#context = context;
+    this.#conversations = serviceOver('ConversationService', context.caller);
   }
 
   /** The request id is made once, so that a retry answers with the first one's group. */
   createGroup(input: CreateGroupInput): Promise<Conversation> {
     const request = {
-      clientRequestId: this.#environment.newId(),
+      clientRequestId: this.#context.environment.newId(),
       title: input.title,
       memberIds: [...input.memberIds],
       historyVisibility: wireVisibility(input.historyVisibility ?? 'fromJoining'),
       onlyAdminsPost: input.onlyAdminsPost ?? false,
       readReceipts: input.readReceipts ?? false,
     };
-    return again(this.#environment, async (timeoutMs) => {
+    return again(this.#context, async (timeoutMs) => {
       const answer = await this.#conversations.createGroup(request, { timeoutMs });
       return conversationFrom(answer.conversation);
     });
@@ -33,7 +32,7 @@ export class ConversationApi {
 
   /** Repeating it is harmless: who is a member already stays as he is. */
   addMembers(conversationId: string, memberIds: readonly string[]): Promise<Conversation> {
-    return again(this.#environment, async (timeoutMs) => {
+    return again(this.#context, async (timeoutMs) => {
       const answer = await this.#conversations.addMembers({ conversationId, memberIds: [...memberIds] }, { timeoutMs });
       return conversationFrom(answer.conversation);
     });
@@ -50,7 +49,7 @@ export class ConversationApi {
 
   /** Repeating it is harmless. */
   setRole(conversationId: string, userId: string, role: AssignableRole): Promise<Conversation> {
-    return again(this.#environment, async (timeoutMs) => {
+    return again(this.#context, async (timeoutMs) => {
       const answer = await this.#conversations.setRole({ conversationId, userId, role: wireRole(role) }, { timeoutMs });
       return conversationFrom(answer.conversation);
     });
@@ -59,14 +58,14 @@ export class ConversationApi {
   /** What is absent stays as it is. Repeating it is harmless. */
   updateConversation(conversationId: string, { historyVisibility, ...input }: UpdateConversationInput): Promise<Conversation> {
     const request = { conversationId, ...input, ...(historyVisibility && { historyVisibility: wireVisibility(historyVisibility) }) };
-    return again(this.#environment, async (timeoutMs) => {
+    return again(this.#context, async (timeoutMs) => {
       const answer = await this.#conversations.updateConversation(request, { timeoutMs });
       return conversationFrom(answer.conversation);
     });
   }
 
   listMembers(conversationId: string, pageToken: string): Promise<MemberPage> {
-    return again(this.#environment, async (timeoutMs) => {
+    return again(this.#context, async (timeoutMs) => {
       const answer = await this.#conversations.listMembers({ conversationId, pageToken }, { timeoutMs });
       return { members: answer.members.map(memberFrom), nextPageToken: answer.nextPageToken };
     });

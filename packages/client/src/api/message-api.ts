@@ -2,13 +2,12 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { ControlKind } from '@qim/proto';
 import type * as wire from '@qim/proto/schema';
-import type { Environment } from '../environment.js';
 import { messageFrom } from '../from-wire.js';
 import type { EditMessageInput, MessageRef, OutgoingContent, SendMessageInput } from '../inputs.js';
 import { MessageType } from '../message-type.js';
 import type { Message } from '../types.js';
-import { type Caller, type ServiceCalls, serviceOver } from '../wire/service.js';
-import { again, calling, wireInteger, wireRef } from './wire-calls.js';
+import { type ServiceCalls, serviceOver } from '../wire/service.js';
+import { again, type CallContext, calling, wireInteger, wireRef } from './wire-calls.js';
 
 export interface SentMessage {
   readonly message: Message;
@@ -17,12 +16,12 @@ export interface SentMessage {
 }
 
 export class MessageApi {
-  readonly #environment: Environment;
+  readonly #context: CallContext;
   readonly #messages: ServiceCalls<'MessageService'>;
 
-  constructor(caller: Caller, environment: Environment) {
-    this.#environment = environment;
-    this.#messages = serviceOver('MessageService', caller);
+  constructor(context: CallContext) {
+    this.#context = context;
+    this.#messages = serviceOver('MessageService', context.caller);
   }
 
   /** One try; the outbox makes it again. */
@@ -70,7 +69,7 @@ export class MessageApi {
 
   async setReaction(ref: MessageRef, emoji: string, on: boolean): Promise<Message> {
     const request = { ...wireRef(ref), emoji, on };
-    return again(this.#environment, async (timeoutMs) => {
+    return again(this.#context, async (timeoutMs) => {
       const answer = await this.#messages.setReaction(request, { timeoutMs });
       return messageFrom(answer.message);
     });

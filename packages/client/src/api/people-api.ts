@@ -1,33 +1,32 @@
 /** Profiles, typing, blocking and reporting. Made again after a failure that may pass, but for a report, which would come twice. */
-import type { Environment } from '../environment.js';
 import { profileFrom } from '../from-wire.js';
 import type { ProfileInput, ReportInput } from '../inputs.js';
 import type { BlockedPage, Profile } from '../types.js';
-import { type Caller, type ServiceCalls, serviceOver } from '../wire/service.js';
-import { again, calling, wireRef } from './wire-calls.js';
+import { type ServiceCalls, serviceOver } from '../wire/service.js';
+import { again, type CallContext, calling, wireRef } from './wire-calls.js';
 
 export class PeopleApi {
-  readonly #environment: Environment;
+  readonly #context: CallContext;
   readonly #profiles: ServiceCalls<'ProfileService'>;
   readonly #events: ServiceCalls<'EventService'>;
   readonly #moderation: ServiceCalls<'ModerationService'>;
 
-  constructor(caller: Caller, environment: Environment) {
-    this.#environment = environment;
-    this.#profiles = serviceOver('ProfileService', caller);
-    this.#events = serviceOver('EventService', caller);
-    this.#moderation = serviceOver('ModerationService', caller);
+  constructor(context: CallContext) {
+    this.#context = context;
+    this.#profiles = serviceOver('ProfileService', context.caller);
+    this.#events = serviceOver('EventService', context.caller);
+    this.#moderation = serviceOver('ModerationService', context.caller);
   }
 
   setProfile(input: ProfileInput): Promise<Profile> {
-    return again(this.#environment, async (timeoutMs) => {
+    return again(this.#context, async (timeoutMs) => {
       const answer = await this.#profiles.setProfile({ displayName: input.displayName, avatarUrl: input.avatarUrl ?? '' }, { timeoutMs });
       return profileFrom(answer.profile);
     });
   }
 
   getProfiles(userIds: readonly string[]): Promise<readonly Profile[]> {
-    return again(this.#environment, async (timeoutMs) => {
+    return again(this.#context, async (timeoutMs) => {
       const answer = await this.#profiles.getProfiles({ userIds: [...userIds] }, { timeoutMs });
       return answer.profiles.map(profileFrom);
     });
@@ -39,15 +38,15 @@ export class PeopleApi {
   }
 
   async blockUser(userId: string): Promise<void> {
-    await again(this.#environment, (timeoutMs) => this.#moderation.blockUser({ userId }, { timeoutMs }));
+    await again(this.#context, (timeoutMs) => this.#moderation.blockUser({ userId }, { timeoutMs }));
   }
 
   async unblockUser(userId: string): Promise<void> {
-    await again(this.#environment, (timeoutMs) => this.#moderation.unblockUser({ userId }, { timeoutMs }));
+    await again(this.#context, (timeoutMs) => this.#moderation.unblockUser({ userId }, { timeoutMs }));
   }
 
   listBlocked(pageToken: string): Promise<BlockedPage> {
-    return again(this.#environment, async (timeoutMs) => {
+    return again(this.#context, async (timeoutMs) => {
       const { userIds, nextPageToken } = await this.#moderation.listBlocked({ pageToken }, { timeoutMs });
       return { userIds, nextPageToken };
     });

@@ -1,20 +1,19 @@
 /** What a user sees, and what he changes of his own view. All of it is harmless to repeat, and made again after a failure that may pass. */
 import type * as wire from '@qim/proto/schema';
-import type { Environment } from '../environment.js';
 import { invalidArgument } from '../errors.js';
 import { conversationFrom, integer, messageFrom } from '../from-wire.js';
 import type { CatchUpInput, ConversationFlagsInput, ReadHistoryInput } from '../inputs.js';
 import type { CatchUpPage, Conversation, ConversationPage, HistoryPage, ReadMark, Totals } from '../types.js';
-import { type Caller, type ServiceCalls, serviceOver } from '../wire/service.js';
-import { again, wireInteger } from './wire-calls.js';
+import { type ServiceCalls, serviceOver } from '../wire/service.js';
+import { again, type CallContext, wireInteger } from './wire-calls.js';
 
 export class SessionApi {
-  readonly #environment: Environment;
+  readonly #context: CallContext;
   readonly #session: ServiceCalls<'SessionService'>;
 
-  constructor(caller: Caller, environment: Environment) {
-    this.#environment = environment;
-    this.#session = serviceOver('SessionService', caller);
+  constructor(context: CallContext) {
+    this.#context = context;
+    this.#session = serviceOver('SessionService', context.caller);
   }
 
   listConversations(pageSize: number, pageToken: string): Promise<ConversationPage> {
@@ -105,7 +104,7 @@ export class SessionApi {
   }
 
   #again<T>(run: (timeoutMs: number) => Promise<T>): Promise<T> {
-    return again(this.#environment, run);
+    return again(this.#context, run);
   }
 }
 

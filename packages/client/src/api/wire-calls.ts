@@ -4,6 +4,13 @@ import type { Environment } from '../environment.js';
 import { asClientError, invalidArgument } from '../errors.js';
 import type { MessageRef } from '../inputs.js';
 import { retrying } from '../retry.js';
+import type { Caller } from '../wire/service.js';
+
+/** What calls are made over. */
+export interface CallContext {
+  readonly caller: Caller;
+  readonly environment: Environment;
+}
 
 /** One try. @throws QimClientError */
 export async function calling<T>(run: () => Promise<T>): Promise<T> {
@@ -15,8 +22,9 @@ export async function calling<T>(run: () => Promise<T>): Promise<T> {
 }
 
 /** For calls that are harmless to repeat: again after a failure that may pass, within CALL_TIMEOUT_MS. */
-export function again<T>(environment: Environment, run: (timeoutMs: number) => Promise<T>): Promise<T> {
-  return retrying(environment, { withinMs: CALL_TIMEOUT_MS }, (leftMs) => calling(() => run(leftMs)));
+export function again<T>({ caller, environment }: CallContext, run: (timeoutMs: number) => Promise<T>): Promise<T> {
+  const bounds = { withinMs: CALL_TIMEOUT_MS, pause: (ms: number) => caller.pause(ms) };
+  return retrying(environment, bounds, (leftMs) => calling(() => run(leftMs)));
 }
 
 /** @throws QimClientError INVALID_ARGUMENT with the field: BigInt itself would throw an error without one. */

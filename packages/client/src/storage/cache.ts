@@ -10,9 +10,11 @@ import {
   CLIENT_CACHE_LIST_MAX,
   CLIENT_CACHE_MESSAGES_MAX,
   CLIENT_CACHE_READ_MS_MAX,
+  CLIENT_CACHE_REMOVE_MS_MAX,
   CLIENT_CACHE_WINDOWS_MAX,
 } from '@qim/proto';
 import type { Environment } from '../environment.js';
+import { storageFailed } from '../errors.js';
 import type { HeldMessages, MessageWindow } from '../message-window.js';
 import type { KeptMessage, OutboxKeeper } from '../outbox.js';
 import type { Conversation } from '../types.js';
@@ -59,7 +61,8 @@ export class Cache implements OutboxKeeper {
   readonly #used = new Set<string>();
   #opening: Promise<AccountStorage | undefined> = Promise.resolve(undefined);
   #opened: AccountStorage | undefined;
-  #isOpening = false;
+  /** Undefined: it is not known yet whose it is. */
+  #name: string | undefined;
   #listChanged = false;
   #marksChanged = false;
   /** There are marks under this tab's key. */
@@ -73,7 +76,7 @@ export class Cache implements OutboxKeeper {
 
   /** The first call counts. Resolves with what was kept; never rejects, and takes CLIENT_CACHE_READ_MS_MAX at most. */
   async open(name: string): Promise<Kept> {
-    this.#isOpening = true;
+    this.#name = name;
     this.#opening = this.#open(name);
     const opened = await this.#opening;
     const [list, outbox, marks] = await Promise.all([
@@ -85,7 +88,7 @@ export class Cache implements OutboxKeeper {
   }
 
   get isOpening(): boolean {
-    return this.#isOpening;
+    return this.#name !== undefined;
   }
 
   /** What is kept of one conversation. Never rejects; undefined as well while it is not known whose the cache is. */
@@ -137,13 +140,22 @@ export class Cache implements OutboxKeeper {
     this.#opened?.close();
   }
 
-  /** Removes everything that is kept, in every tab. */
+  /** Removes everything that is kept, in every tab, also after `close`. @throws QimClientError STORAGE_FAILED */
   async destroy(): Promise<void> {
+    const name = this.#name;
+    const opening = this.#closed ? undefined : this.#opening;
     this.#closed = true;
     this.#cancelTimer?.();
-    const opened = await this.#opening;
-    opened?.tabs?.post({ kind: 'loggedOut' });
-    await opened?.destroy();
+    if (name === undefined) return;
+    try {
+      await this.#within(CLIENT_CACHE_REMOVE_MS_MAX, async () => {
+        const opened = (await opening) ?? (await this.#options.storage.open(name));
+        opened.tabs?.post({ kind: 'loggedOut' });
+        await opened.destroy();
+      });
+    } catch (error) {
+      throw storageFailed(error);
+    }
   }
 
   async #open(name: string): Promise<AccountStorage | undefined> {
@@ -276,14 +288,21 @@ export class Cache implements OutboxKeeper {
 
   /** Undefined when it fails or does not come in time: the client goes on without. */
   async #soon<T>(run: () => Promise<T>): Promise<T | undefined> {
+    try {
+      return await this.#within(CLIENT_CACHE_READ_MS_MAX, run);
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** @throws Error what the storage throws, or that it was late */
+  async #within<T>(ms: number, run: () => Promise<T>): Promise<T> {
     let cancel: () => void = () => {};
-    const late = new Promise<undefined>((resolve) => {
-      cancel = this.#options.environment.schedule(CLIENT_CACHE_READ_MS_MAX, () => resolve(undefined));
+    const late = new Promise<never>((_, reject) => {
+      cancel = this.#options.environment.schedule(ms, () => reject(new Error(`the storage did not answer within ${ms} ms`)));
     });
     try {
       return await Promise.race([run(), late]);
-    } catch {
-      return undefined;
     } finally {
       cancel();
     }

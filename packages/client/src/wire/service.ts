@@ -16,7 +16,7 @@ export interface Services {
 }
 
 /** What a call needs of `Calls`. */
-export type Caller = Pick<Calls, 'call'>;
+export type Caller = Pick<Calls, 'call' | 'pause'>;
 
 /** The service's unary methods. Each rejects with QimClientError. */
 export type ServiceCalls<S extends keyof Services> = {
