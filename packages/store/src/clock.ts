@@ -11,6 +11,26 @@ export function afterMs(ms: number, run: () => void): () => void {
   return () => clearTimeout(timer);
 }
 
+/**
+ * A signal that aborts after `ms` (0: at once), and with `signal`; release it once nobody waits for it any more. What Node has
+ * for it, AbortSignal.timeout within AbortSignal.any, is held by nothing: once the collector took the timeout, it never comes.
+ */
+export function endingAfter(ms: number, signal: AbortSignal): { readonly ended: AbortSignal; readonly release: () => void } {
+  const ending = new AbortController();
+  const end = (): void => ending.abort();
+  if (ms === 0 || signal.aborted) {
+    end();
+    return { ended: ending.signal, release: () => {} };
+  }
+  const callOff = afterMs(ms, end);
+  signal.addEventListener('abort', end);
+  const release = (): void => {
+    callOff();
+    signal.removeEventListener('abort', end);
+  };
+  return { ended: ending.signal, release };
+}
+
 /** What `work` gives, or a failure after `ms`; it goes on then, and `onLate` may end it. */
 export async function inTime<T>(work: Promise<T>, ms: number, onLate?: () => void): Promise<T> {
   let callOff = (): void => {};

@@ -6,6 +6,7 @@
  * acknowledged comes again, before anything newer.
  */
 import { assert, OUTBOX_BATCH_MAX, SEQ_MAX } from '@qim/proto';
+import { endingAfter } from '../clock.js';
 import type { Outbox, OutboxBatch, OutboxEntry, OutboxLease, PoisonEntry } from '../outbox/outbox.js';
 import type { Environment, FaultHook, Snapshot, Write } from './environment.js';
 import { everythingUnder, leaseCounter, outboxCounter, outboxEntry, outboxPrefix, Table } from './keys.js';
@@ -125,12 +126,16 @@ export class EmbeddedOutbox implements Outbox {
   }
 
   async read(leases: readonly OutboxLease[], waitMs: number, signal: AbortSignal): Promise<OutboxBatch> {
-    const ended = waitMs === 0 ? AbortSignal.abort() : AbortSignal.any([signal, AbortSignal.timeout(waitMs)]);
-    for (;;) {
-      if (this.#closed) return { entries: [], poison: [] };
-      const batch = this.#take(leases);
-      if (batch.entries.length + batch.poison.length > 0 || ended.aborted) return batch;
-      await this.#wokenOr(ended);
+    const { ended, release } = endingAfter(waitMs, signal);
+    try {
+      for (;;) {
+        if (this.#closed) return { entries: [], poison: [] };
+        const batch = this.#take(leases);
+        if (batch.entries.length + batch.poison.length > 0 || ended.aborted) return batch;
+        await this.#wokenOr(ended);
+      }
+    } finally {
+      release();
     }
   }
 

@@ -1,5 +1,6 @@
 /** The outbox of the reference model: a list for each partition, and a lease with a token that rises. */
 import { assert, OUTBOX_BATCH_MAX } from '@qim/proto';
+import { endingAfter } from '../clock.js';
 import type { Outbox, OutboxEntry, OutboxLease, PoisonEntry } from '../outbox/outbox.js';
 import type { MemoryPartition, MemoryState } from './state.js';
 
@@ -113,11 +114,11 @@ function takeNext(partition: MemoryPartition | undefined): OutboxEntry[] {
 
 /** Resolves with the next entry, after `waitMs`, or with the signal. */
 function nextEntry(state: MemoryState, waitMs: number, signal: AbortSignal): Promise<void> {
-  const ended = AbortSignal.any([signal, AbortSignal.timeout(waitMs)]);
+  const { ended, release } = endingAfter(waitMs, signal);
   return new Promise((resolve) => {
     const done = () => {
       state.onEntry.delete(done);
-      ended.removeEventListener('abort', done);
+      release();
       resolve();
     };
     state.onEntry.add(done);

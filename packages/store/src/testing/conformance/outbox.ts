@@ -3,8 +3,11 @@
  *
  * The partitions belong to the whole store: these cases run one after the other, and each begins with `drained`.
  */
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { type ConversationId, OUTBOX_POISON_READ_MAX } from '@qim/proto';
 import { expect, vi } from 'vitest';
+import { nextTurn } from '../../clock.js';
 import type { Outbox, OutboxEntry, OutboxLease } from '../../outbox/outbox.js';
 import { type Fixture, TENANT, TITLE } from './fixture.js';
 import type { Cases } from './suite.js';
@@ -13,6 +16,17 @@ const LONG_MS = 600_000;
 /** Real time on a backend whose leases run by its own clock. */
 const SHORT_MS = 60;
 const NEVER = new AbortController().signal;
+
+/** What nothing holds is gone afterwards. */
+async function collectGarbage(): Promise<void> {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  // What a turn has looked at weakly is held to its end.
+  for (let turns = 0; turns < 3; turns += 1) {
+    await nextTurn();
+    collect();
+  }
+}
 
 async function acquireAll(outbox: Outbox, owner: string, leaseMs = LONG_MS): Promise<OutboxLease[]> {
   const leases: OutboxLease[] = [];
@@ -273,6 +287,14 @@ export const owners: Cases = {
 };
 
 export const waiting: Cases = {
+  async 'a read that finds nothing ends with its time, whatever is collected meanwhile'(fixture) {
+    const { outbox, leases } = await drained(fixture);
+    const reading = outbox.read(leases, SHORT_MS, NEVER);
+    await collectGarbage();
+    expect(await reading).toEqual({ entries: [], poison: [] });
+    await releaseAll(outbox, leases);
+  },
+
   async 'a read waits for the next entry'(fixture) {
     const { outbox, leases } = await drained(fixture);
     const reading = outbox.read(leases, 10_000, NEVER);
