@@ -4,7 +4,15 @@
  * unset.
  */
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
-import { type Control, ControlKind, type ConversationSettings, type Message, type MessageContent, type Preview } from '@qim/proto';
+import {
+  type Control,
+  ControlKind,
+  type ConversationSeq,
+  type ConversationSettings,
+  type Message,
+  type MessageContent,
+  type Preview,
+} from '@qim/proto';
 import {
   type CatchUpResponseSchema,
   ControlSchema,
@@ -186,8 +194,10 @@ function wireDamage({ code, detail }: DamagedConversation['damaged']): WireDamag
   return create(DamagedSchema, { reason, conversationSeq: BigInt(detail.conversationSeq), what: detail.reason });
 }
 
-export function wireMember({ userId, role, joinedSeq }: ListedMember): WireMember {
-  return create(MemberSchema, { userId, role, joinedSeq: BigInt(joinedSeq) });
+/** `readSeq` undefined: not asked for, or not for the caller to know. */
+export function wireMember({ userId, role, joinedSeq }: ListedMember, readSeq: ConversationSeq | undefined): WireMember {
+  const read = readSeq === undefined ? {} : { readConversationSeq: BigInt(readSeq) };
+  return create(MemberSchema, { userId, role, joinedSeq: BigInt(joinedSeq), ...read });
 }
 
 export function wireEvent(event: PushEvent): WireEvent {

@@ -39,6 +39,33 @@ async function eventOf(socket: JsonSocket, kind: string, fits: (event: JsonObjec
   }
 }
 
+describe('how far the others have read', () => {
+  const members = async (readMarks: boolean): Promise<JsonObject> =>
+    (await call(server.url, 'ConversationService/ListMembers', alice, { conversationId, readMarks })).body.members;
+
+  it('is told with the members where it was asked for and the setting is on, and is absent otherwise', async () => {
+    await said('hello');
+    await call(server.url, 'SessionService/MarkRead', bob, { conversationId, readConversationSeq: '2' });
+    const plain = [
+      { userId: 'alice', role: 'ROLE_OWNER', joinedSeq: '1' },
+      { userId: 'bob', role: 'ROLE_MEMBER', joinedSeq: '1' },
+    ];
+    expect(await members(true)).toEqual(plain);
+    await call(server.url, 'ConversationService/UpdateConversation', alice, { conversationId, readReceipts: true });
+    expect(await members(true)).toEqual([plain[0], { ...plain[1], readConversationSeq: '2' }]);
+    expect(await members(false)).toEqual(plain);
+  });
+
+  it('is told in a direct conversation', async () => {
+    const to = { toUserId: 'bob', clientMessageId: 'direct', text: 'x', type: 'MESSAGE_TYPE_TEXT' };
+    const sent = await call(server.url, 'MessageService/SendMessage', alice, to);
+    conversationId = sent.body.message.conversationId;
+    expect(await members(true)).not.toContainEqual(expect.objectContaining({ readConversationSeq: expect.anything() }));
+    await call(server.url, 'SessionService/MarkRead', bob, { conversationId, readConversationSeq: '1' });
+    expect(await members(true)).toContainEqual(expect.objectContaining({ userId: 'bob', readConversationSeq: '1' }));
+  });
+});
+
 describe('a reaction', () => {
   it('is told to devices as an amendment, with the message as it is, and is in history and catch-up', async () => {
     const ref = await said('hello');

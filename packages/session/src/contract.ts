@@ -185,4 +185,6 @@ export interface Session {
     conversationId: ConversationId,
     pageToken: string,
   ): Promise<{ readonly members: readonly ListedMember[]; readonly nextPageToken: string }>;
+  /** How far the others have read, as far as read receipts tell the caller; of nobody else. @throws NotMember | CorruptRecord */
+  othersRead(caller: Caller, conversationId: ConversationId): Promise<ReadonlyMap<UserId, ConversationSeq>>;
 }

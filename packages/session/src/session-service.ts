@@ -10,6 +10,7 @@ import { listMembers } from './members.js';
 import { blockUser, listBlocked, listReports, reportMessage } from './moderation.js';
 import { getProfiles, setProfile } from './profiles.js';
 import { markAllRead, markRead } from './read-marks.js';
+import { othersRead } from './read-receipts.js';
 import { suspendUser } from './suspension.js';
 import { getTotals } from './totals.js';
 import { setTyping } from './typing.js';
@@ -39,5 +40,6 @@ export function createSession(context: SessionContext): Session {
     reportMessage: (caller, ref, comment) => reportMessage(context, caller, ref, comment),
     listReports: (caller, pageSize) => listReports(context, caller, pageSize),
     listMembers: (caller, conversationId, pageToken) => listMembers(context, caller, conversationId, pageToken),
+    othersRead: (caller, conversationId) => othersRead(context, caller, conversationId),
   };
 }

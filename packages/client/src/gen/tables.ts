@@ -189,6 +189,7 @@ export const TABLES = {
   ListMembersRequest: [
     { no: 1, name: 'conversationId', type: 'string' },
     { no: 2, name: 'pageToken', type: 'string' },
+    { no: 3, name: 'readMarks', type: 'bool' },
   ],
   ListMembersResponse: [
     { no: 1, name: 'members', type: 'Member', rule: 'repeated' },
@@ -211,6 +212,7 @@ export const TABLES = {
     { no: 1, name: 'userId', type: 'string' },
     { no: 2, name: 'role', type: 'int32' },
     { no: 3, name: 'joinedSeq', type: 'int64' },
+    { no: 4, name: 'readConversationSeq', type: 'int64', rule: 'optional' },
   ],
   Message: [
     { no: 1, name: 'messageId', type: 'string' },

@@ -38,9 +38,11 @@ export function conversationMethods(writer: Writer, session: Session): readonly 
       await writer.updateConversation(caller, input);
       return asItIsNow(caller, input.conversationId);
     }),
-    method(listMembers, async ({ caller }, { conversationId, pageToken }) => {
-      const page = await session.listMembers(caller, parseConversationId(conversationId), pageToken);
-      return { members: page.members.map(wireMember), nextPageToken: page.nextPageToken };
+    method(listMembers, async ({ caller }, { conversationId: id, pageToken, readMarks }) => {
+      const conversationId = parseConversationId(id);
+      const page = await session.listMembers(caller, conversationId, pageToken);
+      const marks = readMarks ? await session.othersRead(caller, conversationId) : undefined;
+      return { members: page.members.map((member) => wireMember(member, marks?.get(member.userId))), nextPageToken: page.nextPageToken };
     }),
   ];
 }

@@ -366,7 +366,7 @@ export const FIELD_CASES: Readonly<Record<string, readonly FieldCase[]>> = {
     flag('onlyAdminsPost'),
     flag('readReceipts'),
   ],
-  'ConversationService/ListMembers': [conversationId, pageToken],
+  'ConversationService/ListMembers': [conversationId, pageToken, flag('readMarks')],
   'AdminService/CreateConversation': [
     { ...conversationId, good: [...conversationId.good, 'g_chosen'], bad: [...conversationId.bad, 'd_chosen'] },
     title,
