@@ -16,8 +16,8 @@ export interface OpenConversation extends Observable<ConversationSnapshot> {
   /** The user ids of those who are writing, oneself left out. */
   readonly typing: Observable<readonly string[]>;
   /**
-   * How far others have read, where the setting `readReceipts` is on: what was heard since it was opened. A user who is not in it has
-   * read nothing that this device knows of.
+   * How far others have read, where the setting `readReceipts` is on: read from the server while somebody watches, and told since. A user
+   * who is not in it has read nothing that one may know of; in a large group that is everybody.
    */
   readonly readMarks: Observable<ReadonlyMap<string, number>>;
   /** One page of what precedes the first message; at once when there is none. @throws QimClientError */

@@ -55,7 +55,7 @@ export class Sync {
     this.list = new ConversationList({
       api: api.session,
       environment,
-      noted: (conversation) => this.windows.get(conversation.conversationId)?.noted(conversation),
+      noted: (conversation) => this.windows.noted(conversation),
       gone: (conversationId) => this.windows.get(conversationId)?.removed(),
     });
     this.list.state.subscribe(() => this.cache.listChanged());
@@ -79,6 +79,7 @@ export class Sync {
       typing: this.typing,
       heldCursor: (conversationId) => this.#sound(conversationId)?.amendmentCursor,
       markRead: (conversationId, seq) => this.#marker.shown(conversationId, seq),
+      hasReceipts: (conversationId) => this.#sound(conversationId)?.settings.readReceipts !== false,
       kept: (conversationId) => this.cache.window(conversationId),
       changed: (conversationId, window) => this.cache.windowChanged(conversationId, window),
     });
@@ -180,7 +181,7 @@ export class Sync {
   changed(conversation: Conversation): void {
     this.touched(conversation.conversationId, 'activity');
     this.windows.touchMembers(conversation.conversationId);
-    this.windows.get(conversation.conversationId)?.noted(conversation);
+    this.windows.noted(conversation);
   }
 
   amended(message: Message): void {
@@ -234,5 +235,6 @@ function windowApi({ session, conversations }: Api): ConstructorParameters<typeo
     catchUp: (input) => session.catchUp(input),
     getConversation: (conversationId) => session.getConversation(conversationId),
     listMembers: (conversationId, pageToken) => conversations.listMembers(conversationId, pageToken),
+    readMarks: (conversationId) => conversations.readMarks(conversationId),
   };
 }

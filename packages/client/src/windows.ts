@@ -1,28 +1,30 @@
 /** The open conversations: one window each, however many hold it. */
-import { CLIENT_READ_MARKS_MAX } from '@qim/proto';
 import type { ConversationApi } from './api/conversation-api.js';
 import { Members } from './members.js';
 import { type HeldMessages, MessageWindow, type MessageWindowOptions } from './message-window.js';
-import { Cell, derived } from './observable.js';
+import { derived } from './observable.js';
 import { conversationView, type OpenConversation } from './open-conversation.js';
 import type { Outbox } from './outbox.js';
-import type { Message } from './types.js';
+import { ReadReceipts } from './read-receipts.js';
+import type { Conversation, Message } from './types.js';
 import type { Typing } from './typing.js';
 
 interface Held {
   readonly window: MessageWindow;
   readonly members: Members;
-  readonly readMarks: Cell<ReadonlyMap<string, number>>;
+  readonly receipts: ReadReceipts;
   readonly ends: readonly (() => void)[];
   holders: number;
 }
 
 export interface WindowsOptions {
-  readonly api: MessageWindowOptions['api'] & Pick<ConversationApi, 'listMembers'>;
+  readonly api: MessageWindowOptions['api'] & Pick<ConversationApi, 'listMembers' | 'readMarks'>;
   readonly outbox: Outbox;
   readonly typing: Typing;
   readonly heldCursor: (conversationId: string) => number | undefined;
   readonly markRead: (conversationId: string, conversationSeq: number) => void;
+  /** False: it is known to have no read receipts. */
+  readonly hasReceipts: (conversationId: string) => boolean;
   /** What was kept of it; undefined: nothing. Never rejects, and takes a bounded time. */
   readonly kept: (conversationId: string) => Promise<HeldMessages | undefined>;
   /** Its window has changed. */
@@ -50,19 +52,25 @@ export class Windows {
     this.get(message.conversationId)?.push(message);
   }
 
-  /** Only ever raised: events may come in any order. */
   readBy(conversationId: string, userId: string, seq: number): void {
-    const cell = this.#held.get(conversationId)?.readMarks;
-    const marks = cell?.snapshot();
-    if (cell === undefined || marks === undefined || (marks.get(userId) ?? 0) >= seq) return;
-    if (!marks.has(userId) && marks.size >= CLIENT_READ_MARKS_MAX) return;
-    cell.set(new Map(marks).set(userId, seq));
+    this.#held.get(conversationId)?.receipts.heard(userId, seq);
   }
 
-  /** Its members may have changed; without an id, those of all. */
+  /** What a list or a call has just said about it. */
+  noted(conversation: Conversation): void {
+    const held = this.#held.get(conversation.conversationId);
+    held?.window.noted(conversation);
+    held?.receipts.start();
+  }
+
+  /** Its members may have changed, and its settings; without an id, those of all. */
   touchMembers(conversationId?: string): void {
-    if (conversationId !== undefined) this.#held.get(conversationId)?.members.touch();
-    else for (const { members } of this.#held.values()) members.touch();
+    const one = this.#held.get(conversationId ?? '');
+    const touched = conversationId === undefined ? this.#held.values() : one === undefined ? [] : [one];
+    for (const { members, receipts } of touched) {
+      members.touch();
+      receipts.touch();
+    }
   }
 
   open(conversationId: string): OpenConversation {
@@ -74,7 +82,7 @@ export class Windows {
       ...conversationView(held.window, outbox, conversationId),
       conversationId,
       members: held.members,
-      readMarks: { subscribe: held.readMarks.subscribe, snapshot: held.readMarks.snapshot },
+      readMarks: { subscribe: held.receipts.subscribe, snapshot: held.receipts.snapshot },
       typing: derived(typing.state, (state) => state.get(conversationId) ?? NOBODY),
       loadOlder: () => held.window.loadOlder(),
       jumpTo: (seq) => held.window.jumpTo(seq),
@@ -93,14 +101,15 @@ export class Windows {
   }
 
   close(): void {
-    for (const { window, members } of this.#held.values()) {
+    for (const { window, members, receipts } of this.#held.values()) {
       window.close();
       members.close();
+      receipts.close();
     }
   }
 
   #make(conversationId: string): Held {
-    const { api, outbox, heldCursor, changed } = this.#options;
+    const { api, outbox, heldCursor, hasReceipts, changed } = this.#options;
     const window = new MessageWindow({ conversationId, api, heldCursor: () => heldCursor(conversationId) });
     const settle = (): void => {
       const waiting = outbox.state.snapshot();
@@ -116,7 +125,7 @@ export class Windows {
     const held = {
       window,
       members: new Members({ conversationId, api }),
-      readMarks: new Cell<ReadonlyMap<string, number>>(new Map()),
+      receipts: new ReadReceipts({ conversationId, api, told: () => hasReceipts(conversationId) }),
       ends,
       holders: 0,
     };
@@ -131,9 +140,10 @@ export class Windows {
     window.resync();
   }
 
-  #end(conversationId: string, { window, members, ends }: Held): void {
+  #end(conversationId: string, { window, members, receipts, ends }: Held): void {
     window.close();
     members.close();
+    receipts.close();
     for (const end of ends) end();
     this.#held.delete(conversationId);
     const { outbox } = this.#options;

@@ -123,6 +123,10 @@ test('who writes is shown until the message comes, and who has read is told', as
   const maxs = max.openConversation(message.conversationId);
   open.markRead(2);
   await until(() => maxs.readMarks.snapshot().get('nia') === 2);
+  // Nothing of it was told to a device that came later.
+  const later = (await online('max', 'pad')).openConversation(message.conversationId);
+  later.readMarks.subscribe(() => {});
+  await until(() => later.readMarks.snapshot().get('nia') === 2);
 });
 
 test('a blocked sender is refused, a message can be reported, and history can be cleared for oneself', async () => {

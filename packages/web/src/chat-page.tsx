@@ -3,8 +3,6 @@ import { MessagesSquare } from 'lucide-react';
 import { type ReactElement, useCallback, useMemo, useRef, useState } from 'react';
 import { ConversationPane } from './chat/conversation-pane.js';
 import { DraftPane } from './chat/draft-pane.js';
-import { Receipts } from './chat/receipts.js';
-import { ReceiptsContext } from './chat/use-receipts.js';
 import { ConnectionLine } from './connection-line.js';
 import { NewChatDialog } from './groups/new-chat-dialog.js';
 import { ConversationList } from './list/conversation-list.js';
@@ -12,7 +10,6 @@ import { ListHeader } from './list/list-header.js';
 import { HelpDialog } from './settings/help-dialog.js';
 import { SettingsDialog } from './settings/settings-dialog.js';
 import { useNotifications } from './settings/use-notifications.js';
-import { useMe } from './shared/me.js';
 import { Notice } from './shared/notice.js';
 import { type Selection, useSelection } from './shared/selection.js';
 import { useShortcuts } from './shared/use-shortcuts.js';
@@ -24,9 +21,6 @@ type Sheet = 'none' | 'new' | 'settings' | 'help';
 /** Two panes on a wide screen, one at a time on a phone. */
 export function ChatPage({ onSignOut }: { readonly onSignOut: () => void }): ReactElement {
   const say = useSay();
-  const client = useQim();
-  const userId = useMe();
-  const [receipts] = useState(() => new Receipts(client, userId));
   const { selection, onSelect, onClose, onDirect } = useOpened();
   const [sheet, setSheet] = useState<Sheet>('none');
   const [filter, setFilter] = useState('');
@@ -38,34 +32,32 @@ export function ChatPage({ onSignOut }: { readonly onSignOut: () => void }): Rea
   useNotifications(onSelect);
   usePageKeys({ selectedId, filterBox, setSheet, onSelect, onClose });
   return (
-    <ReceiptsContext value={receipts}>
-      <div className="flex h-full flex-col">
-        <ConnectionLine onSignOut={onSignOut} />
-        <div className="flex min-h-0 flex-1">
-          <section
-            aria-label={say('list.section')}
-            className={`w-full flex-col border-line bg-pane md:flex md:w-80 md:border-r lg:w-96 ${isOpen ? 'hidden' : 'flex'}`}
-          >
-            <ListHeader
-              filter={filter}
-              onFilter={setFilter}
-              filterBox={filterBox}
-              onNew={() => setSheet('new')}
-              onSettings={() => setSheet('settings')}
-              onHelp={() => setSheet('help')}
-              onSignOut={onSignOut}
-            />
-            <ConversationList selectedId={selectedId} filter={filter} onSelect={onSelect} onNewChat={() => setSheet('new')} />
-          </section>
-          <main className={`min-w-0 flex-1 flex-col md:flex ${isOpen ? 'flex' : 'hidden'}`}>
-            <OpenPane selection={selection} onSelect={onSelect} onClose={onClose} onDirect={onDirect} />
-          </main>
-        </div>
-        {sheet === 'new' && <NewChatDialog onClose={closeSheet} onDirect={onDirect} onGroup={onSelect} />}
-        {sheet === 'settings' && <SettingsDialog onClose={closeSheet} />}
-        {sheet === 'help' && <HelpDialog onClose={closeSheet} />}
+    <div className="flex h-full flex-col">
+      <ConnectionLine onSignOut={onSignOut} />
+      <div className="flex min-h-0 flex-1">
+        <section
+          aria-label={say('list.section')}
+          className={`w-full flex-col border-line bg-pane md:flex md:w-80 md:border-r lg:w-96 ${isOpen ? 'hidden' : 'flex'}`}
+        >
+          <ListHeader
+            filter={filter}
+            onFilter={setFilter}
+            filterBox={filterBox}
+            onNew={() => setSheet('new')}
+            onSettings={() => setSheet('settings')}
+            onHelp={() => setSheet('help')}
+            onSignOut={onSignOut}
+          />
+          <ConversationList selectedId={selectedId} filter={filter} onSelect={onSelect} onNewChat={() => setSheet('new')} />
+        </section>
+        <main className={`min-w-0 flex-1 flex-col md:flex ${isOpen ? 'flex' : 'hidden'}`}>
+          <OpenPane selection={selection} onSelect={onSelect} onClose={onClose} onDirect={onDirect} />
+        </main>
       </div>
-    </ReceiptsContext>
+      {sheet === 'new' && <NewChatDialog onClose={closeSheet} onDirect={onDirect} onGroup={onSelect} />}
+      {sheet === 'settings' && <SettingsDialog onClose={closeSheet} />}
+      {sheet === 'help' && <HelpDialog onClose={closeSheet} />}
+    </div>
   );
 }
 

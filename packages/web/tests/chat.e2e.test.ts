@@ -31,6 +31,9 @@ test('bob sees live what alice writes, with the right badge before he opens it a
   await alice.row('bob').getByTestId('badge').waitFor({ state: 'detached' });
   await alice.page.getByTestId('typing').getByText('bob is typing…').waitFor({ state: 'detached' });
   expect(await alice.page.getByTestId('day').textContent()).toBe('Today');
+  // What was read while nobody listened is known as well.
+  await alice.page.reload();
+  await alice.message('Are you there?').getByTestId('read').waitFor();
 });
 
 test('what arrives while the tab is hidden stays unread until it is seen', async () => {

@@ -1,8 +1,7 @@
 import type { Message } from '@qim/client';
-import { PAGE_DRAFTS_MAX, PAGE_FIRST_INDEX, PAGE_RECEIPTS_MAX } from '@qim/proto';
+import { PAGE_DRAFTS_MAX, PAGE_FIRST_INDEX } from '@qim/proto';
 import { describe, expect, test } from 'vitest';
 import { continues, dayBefore, firstUnreadPlace, type Item, placeAfter } from '../src/chat/items.js';
-import { Receipts } from '../src/chat/receipts.js';
 import { follow } from '../src/chat/use-first-index.js';
 import { Drafts } from '../src/compose/drafts.js';
 
@@ -96,35 +95,5 @@ describe('drafts', () => {
     const box = storage();
     box.setItem('qim-drafts:alice', '{"not": "pairs"}');
     expect(new Drafts(box, 'alice').snapshot().size).toBe(0);
-  });
-});
-
-describe('how far others have read', () => {
-  function heard(): { receipts: Receipts; tell: (conversationId: string, userId: string, readConversationSeq: number) => void } {
-    let listener: Parameters<ConstructorParameters<typeof Receipts>[0]['onEvent']>[0] = () => {};
-    const onEvent = (given: typeof listener): (() => void) => {
-      listener = given;
-      return () => {};
-    };
-    const receipts = new Receipts({ onEvent }, 'me');
-    return {
-      receipts,
-      tell: (conversationId, userId, readConversationSeq) =>
-        listener({ kind: 'readAdvanced', conversationId, userId, readConversationSeq }),
-    };
-  }
-
-  test('only ever rises, and one’s own marks are nobody’s receipts', () => {
-    const { receipts, tell } = heard();
-    tell('c', 'bob', 5);
-    tell('c', 'bob', 3);
-    tell('c', 'me', 9);
-    expect([...receipts.of('c')]).toEqual([['bob', 5]]);
-  });
-
-  test('is remembered for PAGE_RECEIPTS_MAX conversations', () => {
-    const { receipts, tell } = heard();
-    for (let n = 0; n <= PAGE_RECEIPTS_MAX; n += 1) tell(`c${n}`, 'bob', 1);
-    expect([receipts.of('c0').size, receipts.of('c1').size, receipts.of(`c${PAGE_RECEIPTS_MAX}`).size]).toEqual([0, 1, 1]);
   });
 });

@@ -1,5 +1,5 @@
 /** Groups and their members. What is harmless to repeat is made again after a failure that may pass; the rest is not. */
-import { conversationFrom, memberFrom, wireRole, wireVisibility } from '../from-wire.js';
+import { conversationFrom, integer, memberFrom, wireRole, wireVisibility } from '../from-wire.js';
 import type { AssignableRole, CreateGroupInput, UpdateConversationInput } from '../inputs.js';
 import type { Conversation, MemberPage } from '../types.js';
 import { type ServiceCalls, serviceOver } from '../wire/service.js';
@@ -61,6 +61,14 @@ export class ConversationApi {
     return again(this.#context, async (timeoutMs) => {
       const answer = await this.#conversations.updateConversation(request, { timeoutMs });
       return conversationFrom(answer.conversation);
+    });
+  }
+
+  /** How far the others have read, by user, as far as receipts tell: a group that has them fits into one page. */
+  readMarks(conversationId: string): Promise<ReadonlyMap<string, number>> {
+    return again(this.#context, async (timeoutMs) => {
+      const { members } = await this.#conversations.listMembers({ conversationId, readMarks: true }, { timeoutMs });
+      return new Map(members.flatMap(({ userId, readConversationSeq: seq }) => (seq === undefined ? [] : [[userId, integer(seq)]])));
     });
   }
 

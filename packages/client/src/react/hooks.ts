@@ -79,7 +79,15 @@ export function useMembers(conversationId: string): ShownMembers {
   return useMemo(() => ({ ...shown.memberActions, ...snapshot }), [shown, snapshot]);
 }
 
+/** How far others have read in it, by user, where it has read receipts. */
+export function useReadMarks(conversationId: string): ReadonlyMap<string, number> {
+  const client = useQim();
+  const shown = useMemo(() => openWhileWatched(client, conversationId), [client, conversationId]);
+  return useObservable(shown.readMarks);
+}
+
 const NOBODY: readonly string[] = [];
+const NO_MARKS: ReadonlyMap<string, number> = new Map();
 const NO_MESSAGES: ConversationSnapshot = {
   status: 'loading',
   error: undefined,
@@ -106,6 +114,7 @@ function openWhileWatched(client: Client, conversationId: string) {
   return {
     messages: { subscribe: watching((opened) => opened), snapshot: () => open?.snapshot() ?? NO_MESSAGES },
     members: { subscribe: watching(({ members }) => members), snapshot: () => open?.members.snapshot() ?? NO_MEMBERS },
+    readMarks: { subscribe: watching(({ readMarks }) => readMarks), snapshot: () => open?.readMarks.snapshot() ?? NO_MARKS },
     memberActions: { loadMore: () => open?.members.loadMore(), refresh: () => open?.members.refresh() },
     actions: {
       conversationId,

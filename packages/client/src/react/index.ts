@@ -9,6 +9,7 @@ export {
   useOutbox,
   usePresence,
   useProfile,
+  useReadMarks,
   useTotals,
   useTyping,
 } from './hooks.js';

@@ -13,6 +13,7 @@ import { ConversationHeader, RemovedHeader } from './conversation-header.js';
 import { MessageDialog } from './message-dialogs.js';
 import { MessageList } from './message-list.js';
 import { NoMessages, PaneTrouble } from './pane-states.js';
+import { ReadByOthers } from './read-by.js';
 import { TypingLine } from './typing-line.js';
 
 interface ConversationPaneProps {
@@ -50,7 +51,9 @@ export function ConversationPane({ conversationId, onClose, onDirect }: Conversa
       <ConversationHeader conversationId={conversationId} entry={entry} onClose={onClose} onDirect={onDirect} />
       <PaneTrouble open={open} entry={entry} />
       {hasShape(open) ? (
-        <MessageList open={open} entry={entry} sought={sought} />
+        <ReadByOthers conversationId={conversationId}>
+          <MessageList open={open} entry={entry} sought={sought} />
+        </ReadByOthers>
       ) : (
         <NoMessages status={open.status} damaged={entry?.damaged !== undefined} />
       )}

@@ -87,12 +87,12 @@ function BubbleFoot({
   readonly isGroup: boolean;
 }): ReactElement {
   const { t: say, i18n } = useTranslation('page');
-  const { committedAtMs, status, conversationId, conversationSeq } = message;
+  const { committedAtMs, status, conversationSeq } = message;
   return (
     <>
       {status === 'edited' && <span>{say('message.edited')}</span>}
       <time dateTime={new Date(committedAtMs).toISOString()}>{clockTime(committedAtMs, i18n.language)}</time>
-      {isOwn && <Ticks conversationId={conversationId} conversationSeq={conversationSeq} isGroup={isGroup} />}
+      {isOwn && <Ticks conversationSeq={conversationSeq} isGroup={isGroup} />}
     </>
   );
 }

@@ -2,17 +2,16 @@ import { Check, CheckCheck } from 'lucide-react';
 import type { ReactElement } from 'react';
 import { peopleText } from '../shared/texts.js';
 import { useSpeech } from '../shared/use-speech.js';
-import { useReadBy } from './use-receipts.js';
+import { useReadBy } from './read-by.js';
 
 interface TicksProps {
-  readonly conversationId: string;
   readonly conversationSeq: number;
   readonly isGroup: boolean;
 }
 
 /** That one's own message is durable, and who is known to have read it. */
-export function Ticks({ conversationId, conversationSeq, isGroup }: TicksProps): ReactElement {
-  const readBy = useReadBy(conversationId);
+export function Ticks({ conversationSeq, isGroup }: TicksProps): ReactElement {
+  const readBy = useReadBy();
   const readers = [...readBy].filter(([, seq]) => seq >= conversationSeq).map(([userId]) => userId);
   const speech = useSpeech(readers.slice(0, 3));
   const { say } = speech;
