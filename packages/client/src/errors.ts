@@ -158,6 +158,11 @@ export function isNotMember(error: unknown): boolean {
   return isQimClientError(error) && error.reason === 'NOT_MEMBER';
 }
 
+/** What is stored is damaged, or a newer server's. */
+export function isDamage(error: unknown): boolean {
+  return isQimClientError(error) && error.code === 'data_loss';
+}
+
 const NO_CATCH_UP: ReadonlySet<string> = new Set(['UNIMPLEMENTED', 'CORRUPT_RECORD', 'UNSUPPORTED_VERSION']);
 
 /** A catch-up is not to be had here; plain history may be. */

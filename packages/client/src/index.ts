@@ -8,7 +8,7 @@ export type { QimEvent } from './events.js';
 export type * from './inputs.js';
 export type { MembersState, MembersView } from './members.js';
 export { MessageType } from './message-type.js';
-export type { MessagesState } from './message-window.js';
+export type { MessagesState } from './messages-state.js';
 export type { Observable } from './observable.js';
 export type { ConversationSnapshot, OpenConversation } from './open-conversation.js';
 export type { OutgoingMessage } from './outbox.js';

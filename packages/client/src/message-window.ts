@@ -5,28 +5,13 @@
  */
 import { CATCH_UP_PAGES_MAX, CLIENT_WINDOW_MESSAGES_MAX, HISTORY_PAGE_SIZE_DEFAULT, HISTORY_PAGE_SIZE_MAX } from '@qim/proto';
 import type { SessionApi } from './api/session-api.js';
+import { besideDamage } from './beside-damage.js';
 import { asClientError, cannotCatchUp, clientError, isNotMember, isWithoutLink, type QimClientError } from './errors.js';
 import { badAnswer, isHeld, lastSeq, readAround } from './history-pages.js';
+import { type MessagesState, NO_MESSAGES } from './messages-state.js';
 import { Cell, type Observable } from './observable.js';
 import { Timeline } from './timeline.js';
 import type { Conversation, HistoryPage, Message } from './types.js';
-
-export interface MessagesState {
-  /**
-   * loading: nothing to show yet. ready. removed: the user is no longer a member. error: reading failed, `retry` tries
-   * again; what was read before is still shown.
-   */
-  readonly status: 'loading' | 'ready' | 'removed' | 'error';
-  readonly error: QimClientError | undefined;
-  /** Ascending, without gaps but for the holes that history itself has. */
-  readonly messages: readonly Message[];
-  /** There are more before the first. */
-  readonly hasOlder: boolean;
-  /** There are more after the last: what is shown is a part of the past, after `jumpTo`. What comes meanwhile is not shown. */
-  readonly hasNewer: boolean;
-  /** What is shown was kept from an earlier time; the server has not been asked yet. */
-  readonly stale: boolean;
-}
 
 /** What a window can go on from: everything that history showed from the first message to the last. */
 export interface HeldMessages {
@@ -43,8 +28,6 @@ export interface HeldMessages {
  */
 type Wanted = 'nothing' | 'forward' | 'resync';
 
-const EMPTY: MessagesState = { status: 'loading', error: undefined, messages: [], hasOlder: false, hasNewer: false, stale: false };
-
 export interface MessageWindowOptions {
   readonly conversationId: string;
   readonly api: Pick<SessionApi, 'readHistory' | 'catchUp' | 'getConversation'>;
@@ -54,7 +37,7 @@ export interface MessageWindowOptions {
 
 export class MessageWindow {
   readonly #options: MessageWindowOptions;
-  readonly #state = new Cell<MessagesState>(EMPTY);
+  readonly #state = new Cell<MessagesState>(NO_MESSAGES);
   #timeline = new Timeline();
   /** Undefined: not known, so that a resync reads everything held again. */
   #cursor: number | undefined;
@@ -66,6 +49,8 @@ export class MessageWindow {
   #newerRequest: Promise<void> | undefined;
   #closed = false;
   #stale = false;
+  /** Why what is held does not reach the newest message, or begins where it does: until a whole page is read. */
+  #damage: QimClientError | undefined;
 
   constructor(options: MessageWindowOptions) {
     this.#options = options;
@@ -115,7 +100,9 @@ export class MessageWindow {
 
   /** After an error. */
   retry(): void {
-    if (this.#state.snapshot().status === 'error') this.#want('resync');
+    if (this.#state.snapshot().status !== 'error') return;
+    if (this.#damage === undefined) this.#want('resync');
+    else this.startAnew();
   }
 
   /** What a list or a call has just said about this conversation. */
@@ -131,9 +118,10 @@ export class MessageWindow {
   removed(): void {
     this.#timeline = new Timeline();
     this.#cursor = undefined;
+    this.#damage = undefined;
     this.#stale = false;
     this.#wanted = 'nothing';
-    this.#state.set({ ...EMPTY, status: 'removed' });
+    this.#state.set({ ...NO_MESSAGES, status: 'removed' });
   }
 
   close(): void {
@@ -221,6 +209,7 @@ export class MessageWindow {
     this.#timeline = new Timeline();
     this.#timeline.begin(page, hasNewer);
     this.#cursor = undefined;
+    this.#damage = undefined;
     this.#stale = false;
     this.#show();
   }
@@ -233,8 +222,9 @@ export class MessageWindow {
   #startAnew(): void {
     this.#timeline = new Timeline();
     this.#cursor = undefined;
+    this.#damage = undefined;
     this.#stale = false;
-    this.#state.set(EMPTY);
+    this.#state.set(NO_MESSAGES);
     this.#want('forward');
   }
 
@@ -266,9 +256,11 @@ export class MessageWindow {
 
   async #pass(wanted: 'forward' | 'resync'): Promise<void> {
     const timeline = this.#timeline;
-    const stands = timeline.begun
-      ? await (wanted === 'forward' ? this.#forward(timeline) : this.#resync(timeline))
-      : await this.#begin(timeline);
+    // Beside damage the newest page is asked for again; a part of the past stays what it is.
+    const stands =
+      timeline.begun && (this.#damage === undefined || timeline.hasNewer)
+        ? await (wanted === 'forward' ? this.#forward(timeline) : this.#resync(timeline))
+        : await this.#begin(timeline);
     // Removed, reset or closed while it was read: the answer is of no more use.
     if (timeline !== this.#timeline || this.#closed) return;
     if (!stands) {
@@ -286,9 +278,18 @@ export class MessageWindow {
   async #begin(timeline: Timeline): Promise<boolean> {
     const { conversationId, api, heldCursor } = this.#options;
     const cursor = heldCursor();
-    const page = await api.readHistory({ conversationId, limit: HISTORY_PAGE_SIZE_DEFAULT });
-    timeline.begin(page);
-    if (timeline === this.#timeline) this.#cursor = cursor;
+    try {
+      timeline.begin(await api.readHistory({ conversationId, limit: HISTORY_PAGE_SIZE_DEFAULT }));
+    } catch (error) {
+      const sound = await besideDamage(error, api, conversationId);
+      if (sound === undefined || timeline !== this.#timeline) throw error;
+      this.#damage = asClientError(error, 'reading messages');
+      timeline.begin(sound.page, sound.hasNewer);
+      return true;
+    }
+    if (timeline !== this.#timeline) return true;
+    this.#damage = undefined;
+    this.#cursor = cursor;
     return true;
   }
 
@@ -377,10 +378,10 @@ export class MessageWindow {
   }
 
   #show(): void {
-    const timeline = this.#timeline;
-    if (this.#closed || !timeline.begun) return;
-    const { messages, hasOlder, hasNewer } = timeline;
-    this.#state.set({ status: 'ready', error: undefined, messages, hasOlder, hasNewer, stale: this.#stale });
+    if (this.#closed || !this.#timeline.begun) return;
+    const { messages, hasOlder, hasNewer } = this.#timeline;
+    const error = this.#damage;
+    this.#state.set({ status: error === undefined ? 'ready' : 'error', error, messages, hasOlder, hasNewer, stale: this.#stale });
   }
 
   #failed(error: unknown): void {

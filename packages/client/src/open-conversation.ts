@@ -1,6 +1,7 @@
 /** What an application holds of one open conversation: the window's messages, and its own on their way. */
 import type { MembersView } from './members.js';
-import type { MessagesState, MessageWindow } from './message-window.js';
+import type { MessageWindow } from './message-window.js';
+import type { MessagesState } from './messages-state.js';
 import type { Observable } from './observable.js';
 import type { Outbox, OutgoingMessage } from './outbox.js';
 

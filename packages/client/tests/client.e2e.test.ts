@@ -118,6 +118,27 @@ test('a damaged conversation is listed without numbers, and its window says why 
   expect(open.snapshot().error).toMatchObject({ reason: 'CORRUPT_RECORD', code: 'data_loss' });
 });
 
+test.each([
+  ['in the middle', 3, [4, 5], false],
+  ['of the newest', 5, [1, 2, 3, 4], true],
+])('beside damage %s of a history what is sound shows, and the damage is told', async (where, at, shown, hasNewer) => {
+  const [from, to] = [`from-${at}`, `to-${at}`];
+  const sender = await online(from);
+  const { conversationId } = await directFrom(sender, to, where);
+  for (let n = 2; n <= 5; n += 1) await sender.sendMessage({ target: { conversationId }, content: `${n}` });
+  const target = {
+    tenantId: parseTenantId(0),
+    conversationId: parseConversationId(conversationId),
+    conversationSeq: parseConversationSeq(at),
+  };
+  await damage({ store: 'embedded', data: server.data }, target, 'recordBitFlipped');
+  const open = (await online(to)).openConversation(conversationId);
+  await until(() => open.snapshot().status === 'error');
+  const { error, messages, hasNewer: more } = open.snapshot();
+  expect(error).toMatchObject({ reason: 'CORRUPT_RECORD' });
+  expect([messages.map(({ conversationSeq }) => conversationSeq), more]).toEqual([shown, hasNewer]);
+});
+
 test('a device that was away while 300 messages came shows each once, in order', async () => {
   const lena = await online('lena');
   const { conversationId } = await directFrom(lena, 'mike', 'n0');

@@ -11,6 +11,8 @@ let history: Message[];
 let reads: ReadHistoryInput[];
 let cursor: number;
 let epoch: number;
+/** What the list says. */
+let damagedAt: number | undefined;
 let answer: (input: ReadHistoryInput) => Promise<HistoryPage>;
 let catchUps: CatchUpInput[];
 let catchUp: (input: CatchUpInput) => Promise<CatchUpPage>;
@@ -52,6 +54,7 @@ beforeEach(() => {
   reads = [];
   cursor = 0;
   epoch = 1;
+  damagedAt = undefined;
   answer = fromHistory;
 });
 
@@ -74,7 +77,7 @@ function opened(heldCursor?: number): MessageWindow {
       },
       getConversation: () =>
         Promise.resolve({
-          damaged: undefined,
+          damaged: damagedAt === undefined ? undefined : { conversationSeq: damagedAt },
           epoch,
           amendmentCursor: cursor,
           latestConversationSeq: history.at(-1)?.conversationSeq ?? 0,
@@ -319,4 +322,78 @@ test('older pages load up to what a window holds; then it is refused', async () 
   while (seqs(window).length < CLIENT_WINDOW_MESSAGES_MAX) await window.loadOlder();
   await expect(window.loadOlder()).rejects.toMatchObject({ reason: 'CLIENT_LIMIT' });
   expect(window.state.snapshot().hasOlder).toBe(true);
+});
+
+describe('damage in the newest page', () => {
+  const corrupt = new QimClientError({ code: 'data_loss', reason: 'CORRUPT_RECORD', message: 'damaged' });
+  let bad: number | undefined;
+  beforeEach(() => {
+    bad = undefined;
+    answer = async (input) => {
+      const page = await fromHistory(input);
+      if (page.messages.some(({ conversationSeq }) => conversationSeq === bad)) throw corrupt;
+      return page;
+    };
+  });
+
+  test.each([
+    ['just below the newest', 99, [100]],
+    ['in the middle of it', 80, Array.from({ length: 20 }, (_, n) => 81 + n)],
+    ['at its beginning', 51, Array.from({ length: 49 }, (_, n) => 52 + n)],
+  ])('%s: it is told, and what is sound after it shows', async (_, at, shown) => {
+    write(1, 100);
+    bad = at;
+    const window = opened();
+    await settle();
+    expect(window.state.snapshot()).toMatchObject({ status: 'error', error: corrupt, hasOlder: true, hasNewer: false });
+    expect(seqs(window)).toEqual(shown);
+    expect(reads.length).toBeLessThanOrEqual(8);
+    await expect(window.loadOlder()).rejects.toBe(corrupt);
+    expect(seqs(window)).toEqual(shown);
+  });
+
+  test('stays told while messages come, and is over when it was mended', async () => {
+    write(1, 10);
+    bad = 4;
+    const window = opened();
+    await settle();
+    window.push(message(11));
+    write(11, 11);
+    expect([window.state.snapshot().error, seqs(window)]).toEqual([corrupt, [5, 6, 7, 8, 9, 10, 11]]);
+    window.resync();
+    await settle();
+    expect([window.state.snapshot().error, seqs(window).length]).toEqual([corrupt, 7]);
+    bad = undefined;
+    window.retry();
+    await settle();
+    expect([window.state.snapshot().status, seqs(window).length]).toEqual(['ready', 11]);
+  });
+
+  test('of the newest message itself: what precedes it shows as a part of the past, and nothing else shows as the newest', async () => {
+    write(1, 60);
+    [bad, damagedAt] = [60, 60];
+    const window = opened();
+    await settle();
+    expect(window.state.snapshot()).toMatchObject({ status: 'error', error: corrupt, hasOlder: true, hasNewer: true });
+    expect([seqs(window)[0], seqs(window).at(-1)]).toEqual([10, 59]);
+    await expect(window.toLatest()).rejects.toBe(corrupt);
+    await expect(window.loadNewer()).rejects.toBe(corrupt);
+    window.resync();
+    await settle();
+    expect([window.state.snapshot().error, seqs(window).length]).toEqual([corrupt, 50]);
+    bad = undefined;
+    window.retry();
+    await settle();
+    expect(window.state.snapshot()).toMatchObject({ status: 'ready', hasNewer: false });
+    expect(seqs(window).at(-1)).toBe(60);
+  });
+
+  test('that is everywhere shows nothing, after a few calls', async () => {
+    write(1, 60);
+    answer = () => Promise.reject(corrupt);
+    damagedAt = 0;
+    const window = opened();
+    await settle();
+    expect([window.state.snapshot().status, seqs(window), reads.length]).toEqual(['error', [], 2]);
+  });
 });

@@ -159,6 +159,7 @@ test('in Chinese nothing is left in English, and the language is changed as one 
 
 test('a damaged conversation shows a mark that explains itself, no number, and the others still list', async () => {
   const { message } = await house.sdk('ann5').sendMessage({ target: { toUserId: 'ben5' }, content: 'to be damaged' });
+  await house.sdk('ann5').sendMessage({ target: { toUserId: 'ben5' }, content: 'beside it' });
   await house.sdk('carol5').sendMessage({ target: { toUserId: 'ben5' }, content: 'sound' });
   const target = {
     tenantId: parseTenantId(0),
@@ -177,6 +178,7 @@ test('a damaged conversation shows a mark that explains itself, no number, and t
     .getByRole('alert')
     .getByText(/is damaged/)
     .waitFor();
+  await ben.message('beside it').waitFor();
 });
 
 test('10 000 messages are scrolled to the first and back to the last, and what is looked at never jumps', {
