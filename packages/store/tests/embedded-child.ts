@@ -2,7 +2,7 @@
  * A process that opens a data folder, for embedded-open.e2e.test.ts. Speaks one JSON line for each thing that happened.
  *
  * arguments: folder, what to do: `hold` (open and stay), `send` (commit until killed, a line for each acknowledged one),
- * `die-at N` (die by SIGKILL before write N of the first commit), `fill` (commit until one is refused, then list),
+ * `die-at N` (die by SIGKILL at step N of the first commit's writes and what it owes), `fill` (commit until one is refused, then list),
  * `damage` (take the index away, beside whoever has the folder open), `retain N` (keep the N newest, beside whoever has it open,
  * and then commit one more and recall the one before it)
  */
@@ -23,9 +23,10 @@ async function main(): Promise<void> {
   if (task === 'damage') return damageEmbedded(folder, CHAT, 'indexKeyMissing').then(() => process.exit(0));
   if (task === 'retain') return retain(Number(step)).then(() => process.exit(0));
   const dieAt = task === 'die-at' ? Number(step) : -1;
+  let steps = 0;
   const store = await openEmbeddedStore(folder, {
-    faults: ({ operation, index }) => {
-      if (operation === 'commit' && index === dieAt) process.kill(process.pid, 'SIGKILL');
+    faults: ({ operation }) => {
+      if ((operation === 'commit' || operation === 'owed') && steps++ === dieAt) process.kill(process.pid, 'SIGKILL');
     },
   });
   tell({ open: process.pid });

@@ -52,11 +52,14 @@ afterEach(() => backend.close());
 async function allOrNothing(operation: string, call: () => Promise<unknown>): Promise<number> {
   const before = await dump(backend.folder);
   let tried = 0;
-  for (let index = 0; tried === 0 || index <= faults.steps; index += 1) {
-    faults.at(operation, index);
-    await refusedWith(call(), 'StoreUnavailable');
-    expect(await dump(backend.folder), `after a fault at step ${index}`).toEqual(before);
-    tried += 1;
+  for (const part of operation === 'commit' ? ['commit', 'owed'] : [operation]) {
+    faults.steps = 0;
+    for (let index = 0; index <= faults.steps; index += 1) {
+      faults.at(part, index);
+      await refusedWith(call(), 'StoreUnavailable');
+      expect(await dump(backend.folder), `after a fault at step ${index} of ${part}`).toEqual(before);
+      tried += 1;
+    }
   }
   await backend.reopen();
   expect(await dump(backend.folder), 'opened again').toEqual(before);
@@ -69,15 +72,15 @@ async function allOrNothing(operation: string, call: () => Promise<unknown>): Pr
 describe('a commit is all or nothing', () => {
   test('one that makes a conversation', async () => {
     const request = fixture.direct(alice, bob).request(alice, APART);
-    // Record, body, index, facts, two members, de-duplication, outbox and its counter; and after the last.
-    expect(await allOrNothing('commit', () => backend.store.messages.commit(request))).toBe(10);
+    // Record, body, index, two members, de-duplication, outbox, and after the last; facts, the outbox's counter, and after them.
+    expect(await allOrNothing('commit', () => backend.store.messages.commit(request))).toBe(11);
   });
 
   test('one more message', async () => {
     const chat = fixture.direct(alice, bob);
     await chat.say(alice);
     const request = chat.request(bob, APART);
-    expect(await allOrNothing('commit', () => backend.store.messages.commit(request))).toBe(8);
+    expect(await allOrNothing('commit', () => backend.store.messages.commit(request))).toBe(9);
     expect(await chat.unread(alice)).toEqual([1, true]);
   });
 
@@ -122,6 +125,37 @@ describe('a commit is all or nothing', () => {
     await backend.reopen();
     const heads = await Promise.all(chats.map(async (chat) => (await chat.summary(alice)).latestConversationSeq));
     expect(heads).toEqual([2, 2, 1]);
+  });
+});
+
+describe('commits that wait together', () => {
+  test('what they owe fails: each owes alone, and only the one that fails is refused', async () => {
+    const chat = fixture.direct(alice, bob);
+    await chat.say(alice);
+    // Together once, then each alone; the second of these fails.
+    const failing = new Set([1, 3]);
+    let passes = 0;
+    faults.each = ({ operation, index }) => {
+      if (operation !== 'owed' || index !== 0) return;
+      passes += 1;
+      if (failing.has(passes)) throw new Error(`fault in pass ${passes}`);
+    };
+    const answers = await Promise.allSettled([1, 2, 3].map(() => chat.say(bob)));
+    expect(answers.map((answer) => (answer.status === 'fulfilled' ? answer.value.conversationSeq : 0))).toEqual([2, 0, 3]);
+    expect(passes).toBe(4);
+    await backend.reopen();
+    expect((await chat.say(alice)).conversationSeq).toBe(4);
+  });
+
+  test('facts and the counter of the outbox are written once for all of them', async () => {
+    const chat = fixture.direct(alice, bob);
+    await chat.say(alice);
+    const owed: number[] = [];
+    faults.each = ({ operation, index, of }) => {
+      if (operation === 'owed' && index === of) owed.push(of);
+    };
+    await Promise.all(Array.from({ length: 10 }, () => chat.say(bob)));
+    expect(owed).toEqual([2]);
   });
 });
 

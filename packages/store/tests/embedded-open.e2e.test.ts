@@ -161,8 +161,8 @@ describe('an acknowledged message survives the process', () => {
     expect(await store.messages.commit(aliceSays(`message-${last}`))).toMatchObject({ duplicate: true, conversationSeq: last });
   });
 
-  // Eight writes, numbered from 0, and 8: after the last one, before it is on the disk.
-  test.each([0, 4, 8])('killed before write %i of a commit: nothing of it is there', async (step) => {
+  // Six writes and after them, what it owes, and 9: after the last one, before it is on the disk.
+  test.each([0, 4, 6, 8, 9])('killed at step %i of a commit: nothing of it is there', async (step) => {
     const child = start('die-at', String(step));
     expect(await child.next()).toHaveProperty('open');
     expect(await child.next(), 'it died').toBeUndefined();

@@ -25,12 +25,13 @@ import type { CommitOutcome, CommitRequest } from '../message/message-store.js';
 import { type CommitStamp, committedRecord } from '../message/record.js';
 import { outboxKind } from '../outbox/outbox.js';
 import { memberWrite, planChange } from './commit-change.js';
-import { ConversationReads } from './conversation-reads.js';
+import type { CommitSeries } from './commit-series.js';
+import { ConversationReads, nothingKnown } from './conversation-reads.js';
 import type { Plan, Snapshot, Write } from './environment.js';
 import { ConversationKeys, UserKeys } from './keys.js';
 import { touchWrites } from './list-writes.js';
-import { outboxWrites } from './outbox.js';
-import { encodeFacts, weekOf } from './values.js';
+import { outboxWrite } from './outbox.js';
+import { weekOf } from './values.js';
 
 const SEQ_ONE = parseConversationSeq(1);
 
@@ -53,10 +54,20 @@ export function prepareCommit(request: CommitRequest): PreparedCommit {
   };
 }
 
-/** `now` in Unix milliseconds. @throws as MessageStore.commit */
-export function planCommit(snapshot: Snapshot, prepared: PreparedCommit, now: number, partition: number): Plan<CommitOutcome> {
+/** Where and when a commit is planned. */
+export interface CommitPlace {
+  readonly snapshot: Snapshot;
+  readonly series: CommitSeries;
+  /** Unix milliseconds. */
+  readonly now: number;
+}
+
+/** @throws as MessageStore.commit */
+export function planCommit(prepared: PreparedCommit, { snapshot, series, now }: CommitPlace): Plan<CommitOutcome> {
   const { request, keys } = prepared;
-  const reads = new ConversationReads(snapshot, request.tenantId, request.conversationId, keys);
+  const followed = series.conversation(keys);
+  const known = followed ?? nothingKnown();
+  const reads = new ConversationReads(snapshot, request.tenantId, request.conversationId, keys, known);
   const week = weekOf(now);
   const remembered = rememberedCommit(snapshot, reads, request, week);
   if (remembered !== undefined) return { result: duplicateOf(reads, prepared, remembered), writes: [] };
@@ -66,29 +77,29 @@ export function planCommit(snapshot: Snapshot, prepared: PreparedCommit, now: nu
   if (created) refuseUnlessNew(reads, request);
   else refuseUnlessAllowed(reads, request, existing);
   const facts = existing ?? factsOfNew(request);
-  const next = nextSequence(reads, facts);
+  const next = nextSequence(reads, facts, followed !== undefined);
   const changed = created ? { facts, writes: firstMembers(reads, request) } : planChange(reads, request, facts, next);
 
   const stamp = { conversationSeq: next, prevSequence: facts.lastSequence, committedAtMs: Math.max(now, facts.lastCommittedAtMs) };
   const kind = created ? 'created' : outboxKind(request.change);
   // Whoever makes it has no list entry yet.
   const touches = request.touchSender === true && !created;
+  const after = factsAfter(changed.facts, request, stamp);
+  const entryNumber = series.lastEntry(snapshot) + 1;
+  const entry = { kind, tenantId: request.tenantId, conversationId: request.conversationId, conversationSeq: next, atMs: now };
   const writes = [
     ...recordWrites(prepared, stamp),
-    { key: keys.facts, value: encodeFacts(factsAfter(changed.facts, request, stamp)) },
     ...changed.writes,
     dedupWrite(prepared, stamp, week),
-    ...outboxWrites(snapshot, partition, {
-      kind,
-      tenantId: request.tenantId,
-      conversationId: request.conversationId,
-      conversationSeq: next,
-      atMs: now,
-    }),
+    outboxWrite(series.partition, entryNumber, entry),
     ...(touches ? senderTouch(snapshot, request, stamp) : []),
   ];
   const outcome = outcomeOf(request, stamp, created, facts.epoch);
-  return { result: touches ? { ...outcome, senderTouched: true } : outcome, writes };
+  const applied = (): void => {
+    const { members } = changed.writes.length === 0 ? known : nothingKnown();
+    series.committed({ keys, facts: after, members }, entryNumber);
+  };
+  return { result: touches ? { ...outcome, senderTouched: true } : outcome, writes, applied };
 }
 
 function senderTouch(snapshot: Snapshot, request: CommitRequest, { conversationSeq, committedAtMs }: CommitStamp): readonly Write[] {
@@ -167,17 +178,21 @@ function factsOfNew(request: CommitRequest): StoredFacts {
   return initialFacts(create.kind, create.title, create.settings, pair);
 }
 
-/** Index, facts and the place of the next record agree. @throws CorruptRecord */
-function nextSequence(reads: ConversationReads, facts: StoredFacts): ConversationSeq {
-  const newest = reads.newestMember();
-  const head = newest === undefined ? SEQ_ZERO : reads.sequenceOf(newest);
-  if (head < facts.lastSequence) throw reads.damage(newest === undefined ? 'indexMissing' : 'indexBehindFacts', facts.lastSequence);
-  if (head > facts.lastSequence) throw reads.damage('recordUnexpected', head);
+/** Index, facts and the place of the next record agree. `follows`: on a commit that has left the index so. @throws CorruptRecord */
+function nextSequence(reads: ConversationReads, facts: StoredFacts, follows: boolean): ConversationSeq {
+  if (!follows) refuseUnlessIndexEndsAt(reads, facts.lastSequence);
   const last = Math.max(facts.lastSequence, facts.reservedThrough);
   if (last >= SEQ_MAX) throw resourceLimit('sequences', SEQ_MAX);
   const next = parseConversationSeq(last + 1);
-  if (reads.recordBytes(next) !== undefined) throw reads.damage('recordUnexpected', next);
+  if (reads.hasRecord(next)) throw reads.damage('recordUnexpected', next);
   return next;
+}
+
+function refuseUnlessIndexEndsAt(reads: ConversationReads, last: ConversationSeq): void {
+  const newest = reads.newestMember();
+  const head = newest === undefined ? SEQ_ZERO : reads.sequenceOf(newest);
+  if (head < last) throw reads.damage(newest === undefined ? 'indexMissing' : 'indexBehindFacts', last);
+  if (head > last) throw reads.damage('recordUnexpected', head);
 }
 
 function firstMembers({ keys }: ConversationReads, request: CommitRequest): Write[] {

@@ -21,19 +21,33 @@ import type { Snapshot } from './environment.js';
 import { ConversationKeys, everythingUnder, justAfter, type KeyRange, userIdFrom } from './keys.js';
 import { decodeFacts, textFrom } from './values.js';
 
+/** What the transaction is known to hold of a conversation, which need not be read again. */
+export interface KnownConversation {
+  readonly facts: StoredFacts | undefined;
+  /** Those of its members that were read; more are added. */
+  readonly members: Map<UserId, MemberEntry>;
+}
+
+export function nothingKnown(): KnownConversation {
+  return { facts: undefined, members: new Map<UserId, MemberEntry>() };
+}
+
 export class ConversationReads {
   readonly tenantId: TenantId;
   readonly conversationId: ConversationId;
   readonly keys: ConversationKeys;
   readonly #snapshot: Snapshot;
+  readonly #known: KnownConversation | undefined;
 
   constructor(
     snapshot: Snapshot,
     tenantId: TenantId,
     conversationId: ConversationId,
     keys = new ConversationKeys(tenantId, conversationId),
+    known?: KnownConversation,
   ) {
     this.#snapshot = snapshot;
+    this.#known = known;
     this.tenantId = tenantId;
     this.conversationId = conversationId;
     this.keys = keys;
@@ -44,7 +58,7 @@ export class ConversationReads {
   }
 
   storedFacts(): StoredFacts | CorruptReason | undefined {
-    return decodeFacts(this.#snapshot.get(this.keys.facts));
+    return this.#known?.facts ?? decodeFacts(this.#snapshot.peek(this.keys.facts));
   }
 
   /** Undefined: no such conversation. @throws CorruptRecord | UnsupportedVersion, as do the methods below */
@@ -55,8 +69,12 @@ export class ConversationReads {
   }
 
   storedMember(userId: UserId): MemberEntry | CorruptReason | undefined {
-    const value = this.#snapshot.get(this.keys.member(userId));
-    return value === undefined ? undefined : parseMember(textFrom(value));
+    const known = this.#known?.members.get(userId);
+    if (known !== undefined) return known;
+    const value = this.#snapshot.peek(this.keys.member(userId));
+    const member = value === undefined ? undefined : parseMember(textFrom(value));
+    if (typeof member === 'object') this.#known?.members.set(userId, member);
+    return member;
   }
 
   member(userId: UserId): MemberEntry | undefined {
@@ -138,7 +156,11 @@ export class ConversationReads {
   }
 
   hasIndexMember(seq: ConversationSeq): boolean {
-    return this.#snapshot.get(this.keys.index(seq)) !== undefined;
+    return this.#snapshot.peek(this.keys.index(seq)) !== undefined;
+  }
+
+  hasRecord(seq: ConversationSeq): boolean {
+    return this.#snapshot.peek(this.keys.record(seq)) !== undefined;
   }
 
   recordBytes(seq: ConversationSeq): Uint8Array | undefined {

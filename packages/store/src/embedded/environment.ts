@@ -37,9 +37,25 @@ export interface Write {
 export interface Plan<T> {
   readonly result: T;
   readonly writes: readonly Write[];
+  /** Called when its writes stand in the transaction. */
+  readonly applied?: (() => void) | undefined;
 }
 
-/** Called before each write of a plan (`index` 0..`of` - 1), and once after the last (`index` = `of`). Tests throw here. */
+/**
+ * What plans of one kind that run right after each other in one transaction know from each other: nothing else was
+ * written in between. It ends with the transaction, and before any other plan runs.
+ */
+export interface Series {
+  /** What its plans have put off to its end, as each would only overwrite what the one before it wrote. */
+  owed(): readonly Write[];
+  /** It has ended: what it knows is true no more. */
+  forget(): void;
+}
+
+/**
+ * Called before each write of a plan (`index` 0..`of` - 1), and once after the last (`index` = `of`); the same for what a
+ * series owes, with the operation 'owed'. Tests throw here.
+ */
 export type FaultHook = (at: { readonly operation: string; readonly index: number; readonly of: number }) => void;
 
 /** A write that waits for its turn. `run` plans and writes; a refusal stays inside. */
@@ -57,6 +73,9 @@ export class Environment {
   #running: Promise<void> = Promise.resolve();
   #closed = false;
   #snapshot: Snapshot;
+  /** Whose plan ran last in the child transaction that is open. */
+  #series: Series | undefined;
+  #seriesFaults: FaultHook | undefined;
   readonly #flushListeners = new Set<() => void>();
 
   /** Creates `file` (mode 0600) when it is not there. `mapBytes` is address space at first; LMDB doubles it as needed. */
@@ -79,13 +98,14 @@ export class Environment {
    *
    * @throws what the plan threw, or StoreUnavailable; nothing of this plan was written then
    */
-  async write<T>(operation: string, plan: (snapshot: Snapshot) => Plan<T>, faults?: FaultHook): Promise<T> {
+  async write<T>(operation: string, plan: (snapshot: Snapshot) => Plan<T>, faults?: FaultHook, series?: Series): Promise<T> {
     this.#refuseWhenClosed();
     if (this.#waiting.length >= STORE_COMMANDS_WAITING_MAX) throw unavailable('too many writes wait');
     let outcome: () => T = () => {
       throw new Error('the plan did not run');
     };
     const run = (): void => {
+      this.#continueSeries(series, faults);
       let planned: Plan<T>;
       try {
         planned = plan(this.#snapshot);
@@ -96,6 +116,7 @@ export class Environment {
         return;
       }
       this.#apply(operation, planned.writes, faults);
+      planned.applied?.();
       outcome = () => planned.result;
     };
     const failure = await new Promise((settle) => {
@@ -200,8 +221,28 @@ export class Environment {
   }
 
   #inChildTransaction(run: () => void): void {
-    // Inside a transaction this is synchronous, whatever its type says.
-    void this.#db.childTransaction(run);
+    try {
+      // Inside a transaction this is synchronous, whatever its type says.
+      void this.#db.childTransaction(() => {
+        run();
+        this.#continueSeries(undefined, undefined);
+      });
+    } finally {
+      // Undone: what it owed is not to be written any more.
+      this.#series?.forget();
+      this.#series = undefined;
+    }
+  }
+
+  /** Another one, or none, ends that which runs. */
+  #continueSeries(series: Series | undefined, faults: FaultHook | undefined): void {
+    const ended = this.#series === series ? undefined : this.#series;
+    if (ended !== undefined) {
+      this.#apply('owed', ended.owed(), this.#seriesFaults);
+      ended.forget();
+    }
+    this.#series = series;
+    this.#seriesFaults = faults;
   }
 
   #apply(operation: string, writes: readonly Write[], faults: FaultHook | undefined): void {

@@ -137,6 +137,11 @@ export class ConversationKeys {
     this.recordPrefix = prefix(Table.Record, this.#ids);
   }
 
+  /** Of its own among those of all conversations. */
+  get place(): string {
+    return this.#ids;
+  }
+
   /** `member` is usually the 8 bytes of a sequence; damage may leave anything. */
   indexMember(member: Uint8Array): Buffer {
     return Buffer.concat([this.indexPrefix, member]);

@@ -35,6 +35,7 @@ import type { StoreObserver } from '../store.js';
 import { planAmend, planReaction } from './amend.js';
 import { readCatchUpPage } from './catch-up.js';
 import { planCommit, prepareCommit } from './commit.js';
+import { CommitSeries } from './commit-series.js';
 import { ConversationReads } from './conversation-reads.js';
 import { type Environment, type FaultHook, type Snapshot, watchedSnapshot } from './environment.js';
 import type { Expiry } from './expiry.js';
@@ -61,6 +62,7 @@ const PARTITION = 0;
 
 export class EmbeddedMessageStore implements MessageStore {
   readonly #options: EmbeddedMessageStoreOptions;
+  readonly #series = new CommitSeries(PARTITION);
 
   constructor(options: EmbeddedMessageStoreOptions) {
     this.#options = options;
@@ -74,11 +76,12 @@ export class EmbeddedMessageStore implements MessageStore {
         'commit',
         (snapshot) => {
           const at = now();
-          const { result, writes } = planCommit(snapshot, prepared, at, PARTITION);
+          const { result, writes, applied } = planCommit(prepared, { snapshot, series: this.#series, now: at });
           const cleared = result.duplicate ? undefined : expiry.clearing(snapshot, at);
-          return { result: { outcome: result, clearing: cleared }, writes: [...writes, ...(cleared?.writes ?? [])] };
+          return { result: { outcome: result, clearing: cleared }, writes: [...writes, ...(cleared?.writes ?? [])], applied };
         },
         faults,
+        this.#series,
       ),
     );
     if (clearing !== undefined) {

@@ -22,13 +22,18 @@ interface Ownership {
   readUpTo: number;
 }
 
-/** What a commit adds to its step. */
+/** What an amendment or a step of retention adds to its own step; commits share their counter (commit-series). */
 export function outboxWrites(snapshot: Snapshot, partition: number, entry: OutboxValue): readonly Write[] {
-  const number = counterFrom(snapshot.get(outboxCounter(partition))) + 1;
-  return [
-    { key: outboxEntry(Table.Outbox, partition, number), value: encodeOutboxValue(entry) },
-    { key: outboxCounter(partition), value: counterValue(number) },
-  ];
+  const number = lastEntryNumber(snapshot, partition) + 1;
+  return [outboxWrite(partition, number, entry), { key: outboxCounter(partition), value: counterValue(number) }];
+}
+
+export function lastEntryNumber(snapshot: Snapshot, partition: number): number {
+  return counterFrom(snapshot.get(outboxCounter(partition)));
+}
+
+export function outboxWrite(partition: number, number: number, entry: OutboxValue): Write {
+  return { key: outboxEntry(Table.Outbox, partition, number), value: encodeOutboxValue(entry) };
 }
 
 export interface EmbeddedOutboxOptions {
