@@ -123,11 +123,14 @@ export class IdBytes {
 }
 
 const WRITER_BYTES = 512;
+/** Up to here room for the longest UTF-8 is taken, and what it did not need is given back. */
+const TEXT_CHARS_UNCOUNTED_MAX = 256;
+const UTF8_BYTES_PER_CHAR_MAX = 3;
 
 /** Collects parts of a length that is not known beforehand. */
 export class ByteWriter {
   // From the pool: nothing of what lies there is ever read.
-  #bytes: Uint8Array = Buffer.allocUnsafe(WRITER_BYTES);
+  #bytes = Buffer.allocUnsafe(WRITER_BYTES);
   #view = viewOf(this.#bytes);
   #length = 0;
 
@@ -136,7 +139,7 @@ export class ByteWriter {
     const at = this.#length;
     this.#length = at + count;
     if (this.#length > this.#bytes.length) {
-      const longer = new Uint8Array(Math.max(this.#length, 2 * this.#bytes.length));
+      const longer = Buffer.allocUnsafe(Math.max(this.#length, 2 * this.#bytes.length));
       longer.set(this.#bytes);
       this.#bytes = longer;
       this.#view = viewOf(longer);
@@ -177,13 +180,45 @@ export class ByteWriter {
 
   /** One length byte and the UTF-8. */
   shortText(text: string): this {
-    const bytes = utf8.encode(text);
-    return this.u8(bytes.length).bytes(bytes);
+    const length = this.#textAfter(1, text);
+    assert(length <= 0xff, 'a u8 fits its byte');
+    this.#bytes[this.#length - length - 1] = length;
+    return this;
+  }
+
+  /** Four length bytes and the UTF-8. */
+  longText(text: string): this {
+    const length = this.#textAfter(4, text);
+    this.#view.setUint32(this.#length - length - 4, length);
+    return this;
+  }
+
+  /** Leaves `head` bytes for the length, and writes the UTF-8. @returns the length */
+  #textAfter(head: number, text: string): number {
+    const room = text.length <= TEXT_CHARS_UNCOUNTED_MAX ? UTF8_BYTES_PER_CHAR_MAX * text.length : Buffer.byteLength(text);
+    const at = this.#take(head + room) + head;
+    const length = this.#bytes.write(text, at);
+    this.#length = at + length;
+    return length;
   }
 
   /** Four length bytes and the bytes. */
   longBytes(bytes: Uint8Array): this {
     return this.u32(bytes.length).bytes(bytes);
+  }
+
+  /** Empty again; what `written` gave is no more. */
+  restart(): this {
+    this.#length = 0;
+    if (this.#bytes.length <= WRITER_BYTES) return this;
+    this.#bytes = Buffer.allocUnsafe(WRITER_BYTES);
+    this.#view = viewOf(this.#bytes);
+    return this;
+  }
+
+  /** Where they lie: for who takes them before anything more is written. */
+  written(): Uint8Array {
+    return this.#bytes.subarray(0, this.#length);
   }
 
   result(): Uint8Array {

@@ -85,8 +85,8 @@ export type RecordStamp = Pick<MessageRecord, 'conversationSeq' | 'prevSequence'
 /** Before the commit the stamped fields are 0; what was encoded so must be stamped before it can be read. */
 export function encodeRecord(record: MessageRecord): EncodedRecord {
   assert((record.messageId as string) !== record.activityId, 'a record has an activityId of its own');
-  const conversation = utf8.encode(record.conversationId);
-  const sender = utf8.encode(record.sender.userId);
+  const conversation = Buffer.from(record.conversationId, 'latin1');
+  const sender = Buffer.from(record.sender.userId);
   const payload = encodePayload(record);
   const textsEnd = Offset.Texts + conversation.length + sender.length;
   const payloadStart = textsEnd + record.mentions.userIds.length * Size.Fingerprint;
@@ -94,7 +94,7 @@ export function encodeRecord(record: MessageRecord): EncodedRecord {
   const body = inside ? undefined : encodeBody(record, conversation, payload);
   const rest = body === undefined ? payload : encodeApart(record, payload, body);
 
-  const bytes = new Uint8Array(payloadStart + rest.length + Size.Stamp);
+  const bytes = Buffer.allocUnsafe(payloadStart + rest.length + Size.Stamp).fill(0, 0, Offset.Texts);
   assert(bytes.length <= RECORD_BYTES_MAX, 'a record stays within RECORD_BYTES_MAX');
   bytes.set(conversation, Offset.Texts);
   bytes.set(sender, Offset.Texts + conversation.length);

@@ -3,7 +3,7 @@
  * sequence u64 · messageId 16 · activityId 16 · committedAtMs u64 · request fingerprint 16 (fingerprint.ts).
  */
 import type { ActivityId, ConversationSeq, MessageId } from '@qim/proto';
-import { ByteReader, ByteWriter, getSafeU64, viewOf } from './bytes.js';
+import { ByteReader, getSafeU64, setU64, setUuid, viewOf } from './bytes.js';
 
 export const DEDUP_ENTRY_BYTES = 64;
 export const DEDUP_FINGERPRINT_OFFSET = 48;
@@ -20,7 +20,14 @@ export interface DedupEntry {
 /** Before the commit step has stamped them, sequence and committedAtMs are 0. */
 export function encodeDedupEntry(entry: DedupEntry): Uint8Array {
   const { conversationSeq, messageId, activityId, committedAtMs, fingerprint } = entry;
-  return new ByteWriter().u64(conversationSeq).uuid(messageId).uuid(activityId).u64(committedAtMs).bytes(fingerprint).result();
+  const bytes = Buffer.allocUnsafe(DEDUP_ENTRY_BYTES);
+  const view = viewOf(bytes);
+  setU64(view, 0, conversationSeq);
+  setUuid(bytes, 8, messageId);
+  setUuid(bytes, 24, activityId);
+  setU64(view, 40, committedAtMs);
+  bytes.set(fingerprint, DEDUP_FINGERPRINT_OFFSET);
+  return bytes;
 }
 
 export function decodeDedupEntry(bytes: Uint8Array): DedupEntry | 'dedupUnreadable' {

@@ -24,14 +24,16 @@ export interface FingerprintedRequest {
   readonly replyTo: ReplyTo | undefined;
 }
 
+const writer = new ByteWriter();
+
 /** Over length-prefixed parts, so that no two requests run together into the same bytes. */
 export function requestFingerprint(request: FingerprintedRequest): Uint8Array {
-  const writer = new ByteWriter().u32(request.type);
+  writer.restart().u32(request.type);
   writeContent(writer, request.content);
   writeMentions(writer, request.mentions.userIds);
   writer.u8(request.mentions.all ? 1 : 0);
   writeReplyTo(writer, request.replyTo);
-  return sha256(writer.result()).subarray(0, REQUEST_FINGERPRINT_BYTES);
+  return sha256(writer.written()).subarray(0, REQUEST_FINGERPRINT_BYTES);
 }
 
 /** A user in the forms that records are compared with. */

@@ -25,7 +25,7 @@ import {
   SEQ_ZERO,
   type UserId,
 } from '@qim/proto';
-import { type ByteReader, ByteWriter, getText, Malformed, utf8 } from './bytes.js';
+import { type ByteReader, ByteWriter, getText, Malformed } from './bytes.js';
 import { controlFromJson, controlToJson } from './control-json.js';
 
 export interface Payload {
@@ -38,12 +38,18 @@ export interface Payload {
 
 const CONTENT_KIND = { none: 0, text: 1, data: 2, control: 3 } as const satisfies Record<MessageContent['kind'], number>;
 
+const writer = new ByteWriter();
+
+/** In bytes that the next payload uses again. */
 export function encodePayload(record: MessageRecord): Uint8Array {
-  const writer = new ByteWriter().shortText(record.sender.deviceId ?? '').shortText(record.clientMessageId);
+  writer
+    .restart()
+    .shortText(record.sender.deviceId ?? '')
+    .shortText(record.clientMessageId);
   writeReplyTo(writer, record.replyTo);
   writeMentions(writer, record.mentions.userIds);
   writeContent(writer, record.content);
-  return writer.result();
+  return writer.written();
 }
 
 export function writeReplyTo(writer: ByteWriter, replyTo: ReplyTo | undefined): void {
@@ -58,9 +64,9 @@ export function writeMentions(writer: ByteWriter, userIds: readonly UserId[]): v
 
 export function writeContent(writer: ByteWriter, content: MessageContent): void {
   writer.u8(CONTENT_KIND[content.kind]);
-  if (content.kind === 'text') writer.longBytes(utf8.encode(content.text));
+  if (content.kind === 'text') writer.longText(content.text);
   else if (content.kind === 'data') writer.shortText(content.contentType).longBytes(content.data);
-  else if (content.kind === 'control') writer.longBytes(utf8.encode(controlToJson(content.control)));
+  else if (content.kind === 'control') writer.longText(controlToJson(content.control));
 }
 
 export interface PlainText {
