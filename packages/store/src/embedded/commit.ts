@@ -28,7 +28,7 @@ import { memberWrite, planChange } from './commit-change.js';
 import type { CommitSeries } from './commit-series.js';
 import { ConversationReads, nothingKnown } from './conversation-reads.js';
 import type { Plan, Snapshot, Write } from './environment.js';
-import { ConversationKeys, UserKeys } from './keys.js';
+import { ConversationKeys, setWeek, UserKeys } from './keys.js';
 import { touchWrites } from './list-writes.js';
 import { outboxWrite } from './outbox.js';
 import { weekOf } from './values.js';
@@ -42,15 +42,19 @@ export interface PreparedCommit {
   /** Stamped in the plan, in place. */
   readonly encoded: EncodedRecord;
   readonly fingerprint: Uint8Array;
+  /** Put into the week that is meant, in place. */
+  readonly dedupKey: Buffer;
 }
 
 export function prepareCommit(request: CommitRequest): PreparedCommit {
   const unstamped = { conversationSeq: SEQ_ZERO, prevSequence: SEQ_ZERO, committedAtMs: 0 };
+  const keys = new ConversationKeys(request.tenantId, request.conversationId);
   return {
     request,
-    keys: new ConversationKeys(request.tenantId, request.conversationId),
+    keys,
     encoded: encodeRecord(committedRecord(request, unstamped)),
     fingerprint: requestFingerprint(request),
+    dedupKey: keys.dedup(0, request.sender.userId, request.clientMessageId),
   };
 }
 
@@ -69,7 +73,7 @@ export function planCommit(prepared: PreparedCommit, { snapshot, series, now }: 
   const known = followed ?? nothingKnown();
   const reads = new ConversationReads(snapshot, request.tenantId, request.conversationId, keys, known);
   const week = weekOf(now);
-  const remembered = rememberedCommit(snapshot, reads, request, week);
+  const remembered = rememberedCommit(snapshot, reads, prepared.dedupKey, week);
   if (remembered !== undefined) return { result: duplicateOf(reads, prepared, remembered), writes: [] };
 
   const existing = factsFor(reads, request);
@@ -107,12 +111,13 @@ function senderTouch(snapshot: Snapshot, request: CommitRequest, { conversationS
   return touchWrites(snapshot, keys, request.conversationId, { conversationSeq, activityAtMs: committedAtMs });
 }
 
-function rememberedCommit(snapshot: Snapshot, reads: ConversationReads, request: CommitRequest, week: number): DedupEntry | undefined {
+function rememberedCommit(snapshot: Snapshot, reads: ConversationReads, key: Buffer, week: number): DedupEntry | undefined {
   // The week after this one as well: the clock may have been set back since.
   for (const each of [week, week - 1, week + 1]) {
-    const value = each >= 0 ? snapshot.get(reads.keys.dedup(each, request.sender.userId, request.clientMessageId)) : undefined;
-    if (value === undefined) continue;
-    const entry = decodeDedupEntry(value);
+    if (each < 0) continue;
+    setWeek(key, each);
+    if (snapshot.peek(key) === undefined) continue;
+    const entry = decodeDedupEntry(snapshot.get(key) ?? NOTHING);
     if (entry === 'dedupUnreadable') throw reads.damage(entry);
     return entry;
   }
@@ -215,11 +220,12 @@ function factsAfter(facts: StoredFacts, request: CommitRequest, { conversationSe
   return { ...facts, lastSequence: conversationSeq, lastCommittedAtMs: committedAtMs, previewSequence };
 }
 
-function dedupWrite({ request, keys, fingerprint }: PreparedCommit, stamp: CommitStamp, week: number): Write {
+function dedupWrite({ request, dedupKey, fingerprint }: PreparedCommit, stamp: CommitStamp, week: number): Write {
   const { messageId, activityId } = request;
   const { conversationSeq, committedAtMs } = stamp;
+  setWeek(dedupKey, week);
   return {
-    key: keys.dedup(week, request.sender.userId, request.clientMessageId),
+    key: dedupKey,
     value: encodeDedupEntry({ conversationSeq, messageId, activityId, committedAtMs, fingerprint }),
   };
 }

@@ -98,33 +98,29 @@ export class Environment {
    *
    * @throws what the plan threw, or StoreUnavailable; nothing of this plan was written then
    */
-  async write<T>(operation: string, plan: (snapshot: Snapshot) => Plan<T>, faults?: FaultHook, series?: Series): Promise<T> {
-    this.#refuseWhenClosed();
-    if (this.#waiting.length >= STORE_COMMANDS_WAITING_MAX) throw unavailable('too many writes wait');
-    let outcome: () => T = () => {
-      throw new Error('the plan did not run');
-    };
-    const run = (): void => {
-      this.#continueSeries(series, faults);
-      let planned: Plan<T>;
-      try {
-        planned = plan(this.#snapshot);
-      } catch (refusal) {
-        outcome = () => {
-          throw refusal;
-        };
-        return;
-      }
-      this.#apply(operation, planned.writes, faults);
-      planned.applied?.();
-      outcome = () => planned.result;
-    };
-    const failure = await new Promise((settle) => {
+  write<T>(operation: string, plan: (snapshot: Snapshot) => Plan<T>, faults?: FaultHook, series?: Series): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.#refuseWhenClosed();
+      if (this.#waiting.length >= STORE_COMMANDS_WAITING_MAX) throw unavailable('too many writes wait');
+      let answer = (): void => reject(new Error('the plan did not run'));
+      const run = (): void => {
+        this.#continueSeries(series, faults);
+        let planned: Plan<T>;
+        try {
+          planned = plan(this.#snapshot);
+        } catch (refusal) {
+          if (!(refusal instanceof Error)) throw refusal;
+          answer = () => reject(refusal);
+          return;
+        }
+        this.#apply(operation, planned.writes, faults);
+        planned.applied?.();
+        answer = () => resolve(planned.result);
+      };
+      const settle = (failure: unknown): void => (failure === undefined ? answer() : reject(unavailable(operation, failure)));
       this.#waiting.push({ run, settle });
       this.#schedule();
     });
-    if (failure !== undefined) throw unavailable(operation, failure);
-    return outcome();
   }
 
   /**
@@ -246,10 +242,13 @@ export class Environment {
   }
 
   #apply(operation: string, writes: readonly Write[], faults: FaultHook | undefined): void {
-    for (const [index, { key, value }] of writes.entries()) {
+    let index = 0;
+    for (const { key, value } of writes) {
       faults?.({ operation, index, of: writes.length });
+      index += 1;
       if (value === undefined) this.#db.removeSync(key);
-      else this.#db.putSync(key, asBuffer(value));
+      // lmdb takes any bytes; its types know Buffers.
+      else this.#db.putSync(key, value as Buffer);
     }
     if (writes.length > 0) faults?.({ operation, index: writes.length, of: writes.length });
   }
@@ -312,9 +311,4 @@ async function causeOf(error: unknown): Promise<unknown> {
   if (!(error instanceof Error && 'commitError' in error && error.commitError instanceof Promise)) return error;
   const told = error.commitError.catch((cause: unknown) => cause);
   return (await Promise.race([told, nextTurn()])) ?? error;
-}
-
-/** The same bytes: lmdb's types know Buffers. */
-function asBuffer(bytes: Uint8Array): Buffer {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
 }

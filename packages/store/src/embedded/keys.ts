@@ -91,6 +91,9 @@ function key(table: Table, ...parts: readonly (string | number)[]): Buffer {
   return Buffer.from(`${table}:${parts.join(':')}`, 'latin1');
 }
 
+/** A table's letter and the colon. */
+export const TABLE_BYTES = 2;
+
 function prefix(table: Table, ...parts: readonly (string | number)[]): Buffer {
   return Buffer.from(`${table}:${parts.map((part) => `${part}:`).join('')}`, 'latin1');
 }
@@ -103,6 +106,14 @@ export function writeNumber(bytes: Buffer, at: number, value: number): void {
 
 const TWO_32 = 2 ** 32;
 export const NUMBER_BYTES = 8;
+const NUMBER_ROOM = '\0'.repeat(NUMBER_BYTES);
+
+/** `table:ids:` and the number. */
+function numbered(table: Table, ids: string | number, value: number): Buffer {
+  const bytes = Buffer.from(`${table}:${ids}:${NUMBER_ROOM}`, 'latin1');
+  writeNumber(bytes, bytes.length - NUMBER_BYTES, value);
+  return bytes;
+}
 
 function withNumber(start: Buffer, value: number): Buffer {
   const bytes = Buffer.allocUnsafe(start.length + NUMBER_BYTES);
@@ -126,15 +137,17 @@ export function justAfter(key: Buffer): Buffer {
 /** The keys of one conversation. */
 export class ConversationKeys {
   readonly #ids: string;
-  readonly facts: Buffer;
-  readonly indexPrefix: Buffer;
-  readonly recordPrefix: Buffer;
 
   constructor(tenantId: TenantId, conversationId: ConversationId) {
     this.#ids = `${tenantId}:${keyPart(conversationId)}`;
-    this.facts = key(Table.Facts, this.#ids);
-    this.indexPrefix = prefix(Table.Index, this.#ids);
-    this.recordPrefix = prefix(Table.Record, this.#ids);
+  }
+
+  get facts(): Buffer {
+    return key(Table.Facts, this.#ids);
+  }
+
+  get indexPrefix(): Buffer {
+    return prefix(Table.Index, this.#ids);
   }
 
   /** Of its own among those of all conversations. */
@@ -148,15 +161,15 @@ export class ConversationKeys {
   }
 
   index(seq: ConversationSeq): Buffer {
-    return withNumber(this.indexPrefix, seq);
+    return numbered(Table.Index, this.#ids, seq);
   }
 
   record(seq: ConversationSeq): Buffer {
-    return withNumber(this.recordPrefix, seq);
+    return numbered(Table.Record, this.#ids, seq);
   }
 
   body(seq: ConversationSeq): Buffer {
-    return withNumber(prefix(Table.Body, this.#ids), seq);
+    return numbered(Table.Body, this.#ids, seq);
   }
 
   get memberPrefix(): Buffer {
@@ -172,16 +185,16 @@ export class ConversationKeys {
   }
 
   amendment(number: number): Buffer {
-    return withNumber(this.amendmentPrefix, number);
+    return numbered(Table.Amendment, this.#ids, number);
   }
 
   amendmentOf(seq: ConversationSeq): Buffer {
-    return withNumber(prefix(Table.AmendmentOf, this.#ids), seq);
+    return numbered(Table.AmendmentOf, this.#ids, seq);
   }
 
   /** Of the message with this sequence. */
   reactions(seq: ConversationSeq): Buffer {
-    return withNumber(prefix(Table.Reaction, this.#ids), seq);
+    return numbered(Table.Reaction, this.#ids, seq);
   }
 
   dedup(week: number, sender: UserId, clientMessageId: ClientMessageId): Buffer {
@@ -291,12 +304,19 @@ export function reportKey(tenantId: TenantId, number: number): Buffer {
 }
 
 function inWeek(table: Table, week: number, parts: string): Buffer {
-  return Buffer.concat([weekPrefix(table, week), Buffer.from(parts, 'latin1')]);
+  const bytes = Buffer.from(`${table}:${NUMBER_ROOM}${parts}`, 'latin1');
+  writeNumber(bytes, TABLE_BYTES, week);
+  return bytes;
 }
 
 /** Of things that expire: they sort by week first, so that an expired week is a prefix. */
 export function weekPrefix(table: Table, week: number): Buffer {
   return withNumber(prefix(table), week);
+}
+
+/** Puts the key of something that expires into another week, in place. */
+export function setWeek(key: Buffer, week: number): void {
+  writeNumber(key, TABLE_BYTES, week);
 }
 
 const WEEK_PREFIX_BYTES = weekPrefix(Table.Tombstone, 0).length;
@@ -317,7 +337,7 @@ export function outboxPrefix(table: EntryTable, partition: number): Buffer {
 }
 
 export function outboxEntry(table: EntryTable, partition: number, entryNumber: number): Buffer {
-  return withNumber(outboxPrefix(table, partition), entryNumber);
+  return numbered(table, partition, entryNumber);
 }
 
 /** The deployment: format and partitions. */

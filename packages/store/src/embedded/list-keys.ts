@@ -2,12 +2,9 @@
 import { CONVERSATION_ID_CHARS_MAX, type ConversationId, type ConversationSeq, type TenantId, type UserId } from '@qim/proto';
 import { keyPart } from '../key-part.js';
 import { setAscii, TENANT_BYTES_MAX } from '../message/bytes.js';
-import { everythingUnder, type KeyRange, NUMBER_BYTES, Table, writeNumber } from './keys.js';
+import { everythingUnder, type KeyRange, NUMBER_BYTES, TABLE_BYTES, Table, writeNumber } from './keys.js';
 
 const COLON = 58;
-/** The letter of a table and a colon. */
-const TABLE_BYTES = 2;
-
 /** One key. LMDB copies a key when it reads, so each may stand in the same bytes. */
 class KeyBytes {
   bytes = Buffer.alloc(0);

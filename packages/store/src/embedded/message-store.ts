@@ -37,8 +37,8 @@ import { readCatchUpPage } from './catch-up.js';
 import { planCommit, prepareCommit } from './commit.js';
 import { CommitSeries } from './commit-series.js';
 import { ConversationReads } from './conversation-reads.js';
-import { type Environment, type FaultHook, type Snapshot, watchedSnapshot } from './environment.js';
-import type { Expiry } from './expiry.js';
+import { type Environment, type FaultHook, type Plan, type Snapshot, watchedSnapshot } from './environment.js';
+import type { Clearing, Expiry } from './expiry.js';
 import { readHistoryPage } from './history.js';
 import { factsAfter, placeOfFacts } from './keys.js';
 import { ListKeys } from './list-keys.js';
@@ -71,19 +71,15 @@ export class EmbeddedMessageStore implements MessageStore {
   async commit(request: CommitRequest): Promise<CommitOutcome> {
     const { environment, expiry, now, faults, committed } = this.#options;
     const prepared = prepareCommit(request);
-    const { outcome, clearing } = await this.#watched(() =>
-      environment.write(
-        'commit',
-        (snapshot) => {
-          const at = now();
-          const { result, writes, applied } = planCommit(prepared, { snapshot, series: this.#series, now: at });
-          const cleared = result.duplicate ? undefined : expiry.clearing(snapshot, at);
-          return { result: { outcome: result, clearing: cleared }, writes: [...writes, ...(cleared?.writes ?? [])], applied };
-        },
-        faults,
-        this.#series,
-      ),
-    );
+    let clearing: Clearing | undefined;
+    const plan = (snapshot: Snapshot): Plan<CommitOutcome> => {
+      const at = now();
+      const planned = planCommit(prepared, { snapshot, series: this.#series, now: at });
+      clearing = planned.result.duplicate ? undefined : expiry.clearing(snapshot, at);
+      const expired = clearing?.writes ?? [];
+      return expired.length === 0 ? planned : { ...planned, writes: [...planned.writes, ...expired] };
+    };
+    const outcome = await this.#watched(environment.write('commit', plan, faults, this.#series));
     if (clearing !== undefined) {
       expiry.cleared(clearing);
       committed();
@@ -93,16 +89,14 @@ export class EmbeddedMessageStore implements MessageStore {
 
   async amend(request: AmendRequest): Promise<AmendOutcome> {
     const { environment, now, faults, committed } = this.#options;
-    const outcome = await this.#watched(() =>
-      environment.write('amend', (snapshot) => planAmend(snapshot, request, now(), PARTITION), faults),
-    );
+    const outcome = await this.#watched(environment.write('amend', (snapshot) => planAmend(snapshot, request, now(), PARTITION), faults));
     if (outcome.kind === 'amended') committed();
     return outcome;
   }
 
   async react(request: ReactRequest): Promise<AmendOutcome> {
     const { environment, now, faults, committed } = this.#options;
-    const outcome = await this.#watched(() =>
+    const outcome = await this.#watched(
       environment.write('react', (snapshot) => planReaction(snapshot, request, now(), PARTITION), faults),
     );
     if (outcome.kind === 'amended') committed();
@@ -148,7 +142,7 @@ export class EmbeddedMessageStore implements MessageStore {
       return writes.length === 0 ? result : undefined;
     });
     if (idle !== undefined) return idle;
-    const outcome = await this.#watched(() => environment.write('retain', plan, faults));
+    const outcome = await this.#watched(environment.write('retain', plan, faults));
     committed();
     return outcome;
   }
@@ -218,7 +212,11 @@ export class EmbeddedMessageStore implements MessageStore {
   }
 
   async #read<T>(fn: (snapshot: Snapshot) => T): Promise<T> {
-    return this.#watched(async () => this.#moment(fn));
+    try {
+      return this.#moment(fn);
+    } catch (error) {
+      throw this.#told(error);
+    }
   }
 
   /** All that `fn` reads is of one moment. */
@@ -228,12 +226,16 @@ export class EmbeddedMessageStore implements MessageStore {
   }
 
   /** Tells the observer of damage that a call met. */
-  async #watched<T>(call: () => Promise<T>): Promise<T> {
+  async #watched<T>(call: Promise<T>): Promise<T> {
     try {
-      return await call();
+      return await call;
     } catch (error) {
-      if (isDamage(error)) this.#options.observer.damage?.(error.detail.reason);
-      throw error;
+      throw this.#told(error);
     }
+  }
+
+  #told(error: unknown): unknown {
+    if (isDamage(error)) this.#options.observer.damage?.(error.detail.reason);
+    return error;
   }
 }

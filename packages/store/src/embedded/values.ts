@@ -1,6 +1,6 @@
 /** Values that only the LMDB store forms. What it shares with Redis is made in ../message and ../directory. */
 import { type CorruptReason, DEDUP_WEEK_MS } from '@qim/proto';
-import { getSafeU64, getText, Malformed, setU64, utf8, viewOf } from '../message/bytes.js';
+import { getSafeU64, getText, Malformed, setU64, viewOf } from '../message/bytes.js';
 import { FACT_FIELDS, type FactField, formatFacts, parseFacts, type StoredFacts } from '../message/facts.js';
 import { xxh32 } from '../message/xxh32.js';
 
@@ -26,8 +26,8 @@ const FACTS_VERSION = 1;
 const FACTS_HEAD_BYTES = 6;
 
 export function encodeFacts(facts: StoredFacts): Uint8Array {
-  const json = utf8.encode(JSON.stringify(formatFacts(facts)));
-  const bytes = new Uint8Array(FACTS_HEAD_BYTES + json.length);
+  const json = Buffer.from(JSON.stringify(formatFacts(facts)));
+  const bytes = Buffer.allocUnsafe(FACTS_HEAD_BYTES + json.length);
   bytes[0] = FACTS_VERSION;
   bytes[1] = 0xff - FACTS_VERSION;
   bytes.set(json, FACTS_HEAD_BYTES);
