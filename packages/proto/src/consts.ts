@@ -216,7 +216,7 @@ export const OUTBOX_BATCH_MAX = 256;
 export const OUTBOX_LEASE_MS = 15_000;
 /** A third of it is the time between renewals; shorter ones would be lost to a pause of the process. */
 export const OUTBOX_LEASE_MS_MIN = 3_000;
-/** Writes that share one transaction of the embedded store, and one flush: some 20 ms of the event loop. */
+/** Writes that share one transaction of the embedded store, and one flush: some 10 ms of the event loop. */
 export const EMBEDDED_BATCH_MAX = 512;
 /** Address space that the embedded store maps at first; it doubles when the file outgrows it. Tunable. */
 export const EMBEDDED_MAP_BYTES_DEFAULT = 1024 * 1024 * 1024;
