@@ -57,7 +57,7 @@ export class EmbeddedDirectory implements Directory {
       const before = cursor === undefined || among ? end : keys.list(cursor.activityAtMs, cursor.conversationId);
       // One more than is shown, and those that are left out because they came first.
       const listed = snapshot.keys({ start, end: before }, limit + 1 + first.size, 'descending');
-      const others = listed.map((key) => positionOf(keys, key)).filter((at) => at === undefined || !first.has(at.conversationId));
+      const others = listed.map((key) => positionOf(start.length, key)).filter((at) => at === undefined || !first.has(at.conversationId));
       const places = [...pinned, ...others.map((at) => at && cursorAt(at.activityAtMs, at.conversationId, false, throughMs))];
       const positions = places.slice(0, limit).filter((place) => place !== undefined);
       const views = positions.map(({ conversationId }) => viewOf(snapshot, keys, conversationId, UNREADABLE_VIEW));
@@ -230,9 +230,8 @@ export class EmbeddedDirectory implements Directory {
   }
 }
 
-/** Of a key of the list. Undefined for a key that no code of ours wrote. */
-function positionOf(keys: UserKeys, key: Buffer): DirectoryCursor | undefined {
-  const at = keys.listPrefix.length;
+/** Of a key of the list, past its prefix of `at` bytes. Undefined for a key that no code of ours wrote. */
+function positionOf(at: number, key: Buffer): DirectoryCursor | undefined {
   const conversationId = conversationIdFrom(key.subarray(at + TIME_BYTES));
   if (conversationId === undefined) return undefined;
   return { conversationId, activityAtMs: counterFrom(key.subarray(at, at + TIME_BYTES)) };

@@ -108,10 +108,10 @@ const TWO_32 = 2 ** 32;
 export const NUMBER_BYTES = 8;
 const NUMBER_ROOM = '\0'.repeat(NUMBER_BYTES);
 
-/** `table:ids:` and the number. */
-function numbered(table: Table, ids: string | number, value: number): Buffer {
-  const bytes = Buffer.from(`${table}:${ids}:${NUMBER_ROOM}`, 'latin1');
-  writeNumber(bytes, bytes.length - NUMBER_BYTES, value);
+/** `table:ids:`, the number, and what stands after it. */
+function numbered(table: Table, ids: string | number, value: number, after = ''): Buffer {
+  const bytes = Buffer.from(`${table}:${ids}:${NUMBER_ROOM}${after}`, 'latin1');
+  writeNumber(bytes, bytes.length - NUMBER_BYTES - after.length, value);
   return bytes;
 }
 
@@ -219,18 +219,22 @@ export function placeOfFacts(factsKey: Buffer): { readonly tenantId: TenantId; r
 /** The keys of one user. */
 export class UserKeys {
   readonly #ids: string;
-  readonly listPrefix: Buffer;
-  readonly viewPrefix: Buffer;
 
   constructor(tenantId: TenantId, userId: UserId) {
     this.#ids = `${tenantId}:${keyPart(userId)}`;
-    this.listPrefix = prefix(Table.List, this.#ids);
-    this.viewPrefix = prefix(Table.View, this.#ids);
+  }
+
+  get listPrefix(): Buffer {
+    return prefix(Table.List, this.#ids);
+  }
+
+  get viewPrefix(): Buffer {
+    return prefix(Table.View, this.#ids);
   }
 
   /** Sorts by time, then by conversation id. */
   list(activityAtMs: number, conversationId: ConversationId): Buffer {
-    return Buffer.concat([withNumber(this.listPrefix, activityAtMs), Buffer.from(keyPart(conversationId), 'latin1')]);
+    return numbered(Table.List, this.#ids, activityAtMs, keyPart(conversationId));
   }
 
   view(conversationId: ConversationId): Buffer {

@@ -10,18 +10,18 @@ const NOTHING = new Uint8Array(0);
 
 /** As Directory.touch, of one user. */
 export function touchWrites(snapshot: Snapshot, keys: UserKeys, conversationId: ConversationId, activity: Activity): Write[] {
-  const listed = snapshot.get(keys.listedAt(conversationId)) !== undefined;
-  const view = storedView(snapshot, keys, conversationId) ?? (listed ? UNREADABLE_VIEW : undefined);
+  const listedAt = snapshot.get(keys.listedAt(conversationId));
+  const view = storedView(snapshot, keys, conversationId) ?? (listedAt === undefined ? undefined : UNREADABLE_VIEW);
   if (view?.state !== ViewState.Listed) return [];
-  if ((view.flags & ViewFlag.Hidden) === 0) return listWrites(snapshot, keys, conversationId, activity.activityAtMs);
+  if ((view.flags & ViewFlag.Hidden) === 0) return moveWrites(keys, conversationId, listedAt, activity.activityAtMs);
   if (activity.conversationSeq <= view.hiddenSeq) return [];
   const shown = viewWrite(keys, conversationId, { ...view, flags: view.flags & ~ViewFlag.Hidden });
-  return [shown, ...listWrites(snapshot, keys, conversationId, activity.activityAtMs)];
+  return [shown, ...moveWrites(keys, conversationId, listedAt, activity.activityAtMs)];
 }
 
 /** Undefined: there is none, or it cannot be read. */
 export function storedView(snapshot: Snapshot, keys: UserKeys, conversationId: ConversationId): ViewEntry | undefined {
-  const value = snapshot.get(keys.view(conversationId));
+  const value = snapshot.peek(keys.view(conversationId));
   const view = value === undefined ? undefined : parseViewEntry(textFrom(value));
   return view === 'viewUnreadable' ? undefined : view;
 }
@@ -32,10 +32,16 @@ export function viewWrite(keys: UserKeys, conversationId: ConversationId, entry:
 
 /** Puts it into the list, or moves it up; never down. */
 export function listWrites(snapshot: Snapshot, keys: UserKeys, conversationId: ConversationId, activityAtMs: number): Write[] {
-  const listedAt = snapshot.get(keys.listedAt(conversationId));
-  if (listedAt !== undefined && counterFrom(listedAt) >= activityAtMs) return [];
+  return moveWrites(keys, conversationId, snapshot.get(keys.listedAt(conversationId)), activityAtMs);
+}
+
+/** `listedAt`: where it stands; undefined: nowhere. */
+function moveWrites(keys: UserKeys, conversationId: ConversationId, listedAt: Uint8Array | undefined, activityAtMs: number): Write[] {
+  const before = counterFrom(listedAt);
+  if (listedAt !== undefined && before >= activityAtMs) return [];
+  const gone = listedAt === undefined ? [] : [{ key: keys.list(before, conversationId), value: undefined }];
   return [
-    ...unlistWrites(snapshot, keys, conversationId),
+    ...gone,
     { key: keys.list(activityAtMs, conversationId), value: NOTHING },
     { key: keys.listedAt(conversationId), value: counterValue(activityAtMs) },
   ];

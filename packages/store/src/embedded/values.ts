@@ -57,14 +57,16 @@ function factFields(bytes: Uint8Array): (string | undefined)[] | undefined {
     const value: unknown = JSON.parse(getText(bytes, FACTS_HEAD_BYTES, bytes.length - FACTS_HEAD_BYTES));
     if (typeof value !== 'object' || value === null) return undefined;
     const fields = value as Partial<Record<FactField, unknown>>;
-    return FACT_FIELDS.map((name) => {
-      const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
-      return typeof field === 'string' ? field : undefined;
-    });
+    // None of these names is one of every object's.
+    return FACT_FIELDS.map((name) => textOr(fields[name]));
   } catch (error) {
     if (error instanceof Malformed || error instanceof SyntaxError) return undefined;
     throw error;
   }
+}
+
+function textOr(field: unknown): string | undefined {
+  return typeof field === 'string' ? field : undefined;
 }
 
 /** Text as it is stored; damage may leave bytes that are no UTF-8, and then the text fits no form. */
