@@ -1,5 +1,7 @@
 /** Area page: `conversationSummaries` on Redis against the floor, the obvious code and PostgreSQL, over the same messages. */
+import { LIST_PAGE_SIZE_MAX } from '@qim/proto';
 import type { Store } from '@qim/store';
+import { openRedisStore } from '@qim/store/redis';
 import type { Client } from 'pg';
 import { checkAnswers, expectedAnswer, fill, type KnownConversation, READER, stateAt, TENANT } from '../data.js';
 import { type Contender, cpuOf, interleaved, ratioOf, spreadOf, timesOf } from '../measure.js';
@@ -70,12 +72,19 @@ export function pageArea(results: Results, scale: Scale): Promise<void> {
   });
 }
 
+/** Round after round, each in one piece: the recorder could not tell apart what is under way at the same time. */
+async function recordedStore(cleanup: Cleanup, { url, roundBegins }: Recorder): Promise<Store> {
+  const store = await openRedisStore(url, { observer: { roundTrip: roundBegins }, pieceConversations: LIST_PAGE_SIZE_MAX });
+  cleanup.add(() => store.close());
+  return store;
+}
+
 async function prepare(cleanup: Cleanup, results: Results, scale: Scale): Promise<Bench> {
   const redis = await redisServer(cleanup);
   const store = await redisStore(cleanup, redis.url);
   const known = await fill(store, scale.conversations, scale.messagesEach);
   const recorder = await Recorder.start(cleanup, redis.port);
-  const recording = await redisStore(cleanup, recorder.url, { observer: { roundTrip: recorder.roundBegins } });
+  const recording = await recordedStore(cleanup, recorder);
   const postgres = await (await startPostgres(cleanup))?.client();
   if (postgres === undefined) results.missing.push(POSTGRES_MISSING);
   else await fillPostgres(postgres, known);

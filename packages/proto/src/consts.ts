@@ -200,7 +200,14 @@ export const WIRE_READ_BYTES = 128 * 1024;
 export const WIRE_MARKS = 1024;
 /** Bytes; a whole window of the longest records stays far below it, so that whatever is past it answers for no conversation. */
 export const WIRE_BYTES_MAX = 4 * 1024 * 1024;
-/** Bytes; what asks for most pages, and is kept from one to the next. */
+/**
+ * Conversations whose part of a round is written at once: so few that Redis and the reader work at the same time for most of a
+ * page, so many that a write is little beside what it asks for.
+ */
+export const WIRE_PIECE_CONVERSATIONS = 25;
+/** Pieces of requests that are kept: those of one page of 100 conversations. */
+export const WIRE_SPARES_MAX = 8;
+/** Bytes; what asks for most pieces, and is kept from one to the next. */
 export const WIRE_REQUEST_BYTES_MAX = 256 * 1024;
 /** Conversations whose place of writing is remembered; a wrong or forgotten one costs a second step. */
 export const COMMIT_HINTS_MAX = 16 * 1024;

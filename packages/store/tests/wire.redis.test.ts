@@ -82,6 +82,44 @@ test('facts that Redis gives in another order, or with a field that is not known
   expect((await page(plain, 290))[0]?.kind).toBe('damaged');
 });
 
+test.each([1, 2, 3, 100])('in pieces of %d conversations it answers the same, in two rounds', async (pieceConversations) => {
+  let begun = 0;
+  const observer = { roundTrip: () => (begun += 1) };
+  const store = await openRedisStore(backend.server.url, { fastPaths: true, pieceConversations, observer });
+  try {
+    for (const watermark of [0, 100, 301, 400]) {
+      const expected = await page(plain, watermark);
+      await vi.waitFor(async () => {
+        begun = 0;
+        const answer = await page(store, watermark);
+        expect(answer).toEqual(expected);
+        expect(begun).toBe(2);
+      });
+    }
+  } finally {
+    await store.close();
+  }
+});
+
+test('one piece that is not understood lets the whole page be asked elsewhere', async () => {
+  const store = await openRedisStore(backend.server.url, { fastPaths: true, pieceConversations: 1 });
+  try {
+    await vi.waitFor(async () => {
+      await page(store, 0);
+      expect(await wires()).toBe(2);
+    });
+    const keys = new KeySpace(64).conversation(TENANT, chats[1]?.conversationId ?? fail());
+    await raw.sendCommand(['DEL', keys.history]);
+    await raw.sendCommand(['SET', keys.history, 'x']);
+    const answer = await page(store, 0);
+    expect(answer.map(({ kind }) => kind)).toEqual(['sound', 'damaged', 'sound']);
+    expect(answer).toEqual(await page(plain, 0));
+    expect(await wires()).toBe(2);
+  } finally {
+    await store.close();
+  }
+});
+
 test('pages that are asked for at once each get their own answer', async () => {
   const watermarks = [0, 100, 150, 200, 250, 299];
   const answers = await Promise.all(watermarks.map((watermark) => page(backend.store, watermark)));

@@ -44,7 +44,11 @@ const RECORD_BYTES = 12;
 const RECORDS_BYTES = 96;
 const ZERO = 48;
 
-/** Undefined: ask over the ordinary connection. @throws StoreUnavailable */
+/**
+ * Undefined: ask over the ordinary connection. A page is asked for in pieces, all of the first round at once, and the
+ * second round of each as soon as its first one was answered: Redis works on one piece while another one is read.
+ * @throws StoreUnavailable
+ */
 export async function readByWire(
   { wire, keys }: RedisContext,
   scope: ReadingScope,
@@ -52,12 +56,47 @@ export async function readByWire(
   confirmed: boolean,
 ): Promise<(ConversationReading | 'again')[] | undefined> {
   if (wire === undefined || states.length === 0) return undefined;
-  const place = keys.placeBytes();
-  const plans = await firstRound(wire, scope, states, place);
-  return plans && secondRound(wire, scope, plans, place, confirmed);
+  const [facts, members] = [new WireFacts(), new LastText(parseMember)];
+  const page: Page = { wire, place: keys.placeBytes(), scope, confirmed, facts, members, begun: 0 };
+  const pieces = await Promise.all(piecesOf(states, wire.pieceConversations).map((piece) => readPiece(page, piece)));
+  const readings: (ConversationReading | 'again')[] = [];
+  for (const piece of pieces) {
+    if (piece === undefined) return undefined;
+    readings.push(...piece);
+  }
+  return readings;
 }
 
-function firstRound(wire: Wire, scope: ReadingScope, states: readonly ConversationState[], place: PlaceBytes): Promise<Plan[] | undefined> {
+interface Page {
+  readonly wire: Wire;
+  readonly place: PlaceBytes;
+  readonly scope: ReadingScope;
+  readonly confirmed: boolean;
+  readonly facts: WireFacts;
+  readonly members: LastText<ReturnType<typeof parseMember>>;
+  /** Rounds of which a piece was asked for. */
+  begun: number;
+}
+
+/** Of the round's pieces the first one, which counts as the round. */
+function begins(page: Page, round: 1 | 2): boolean {
+  const first = page.begun < round;
+  page.begun = Math.max(page.begun, round);
+  return first;
+}
+
+function piecesOf(states: readonly ConversationState[], length: number): (readonly ConversationState[])[] {
+  const count = Math.ceil(states.length / length);
+  return Array.from({ length: count }, (_, i) => states.slice(i * length, (i + 1) * length));
+}
+
+async function readPiece(page: Page, states: readonly ConversationState[]): Promise<(ConversationReading | 'again')[] | undefined> {
+  const plans = await firstRound(page, states);
+  return plans && secondRound(page, plans);
+}
+
+function firstRound(page: Page, states: readonly ConversationState[]): Promise<Plan[] | undefined> {
+  const { wire, scope, place } = page;
   const request = wire.request(FIRST_BYTES * states.length);
   const member = encodedWords([scope.user.userId]);
   for (const { conversationId, watermark } of states) {
@@ -76,18 +115,11 @@ function firstRound(wire: Wire, scope: ReadingScope, states: readonly Conversati
     request.words(member);
     request.group(FIRST_ROUND_COMMANDS);
   }
-  const facts = new WireFacts();
-  const members = new LastText(parseMember);
-  return wire.round(request, (replies, i) => planFrom(scope, states[i] as ConversationState, replies, facts, members));
+  const read = (replies: Replies, i: number): Plan => planFrom(page, states[i] as ConversationState, replies);
+  return wire.round(request, read, begins(page, 1));
 }
 
-function planFrom(
-  scope: ReadingScope,
-  state: ConversationState,
-  replies: Replies,
-  facts: WireFacts,
-  members: LastText<ReturnType<typeof parseMember>>,
-): Plan {
+function planFrom({ scope, facts, members }: Page, state: ConversationState, replies: Replies): Plan {
   return planReading(scope, state, {
     facts: facts.read(replies),
     newest: newestFrom(replies),
@@ -124,13 +156,8 @@ interface Asked {
   readonly runs: readonly number[];
 }
 
-async function secondRound(
-  wire: Wire,
-  scope: ReadingScope,
-  plans: readonly Plan[],
-  place: PlaceBytes,
-  confirmed: boolean,
-): Promise<(ConversationReading | 'again')[] | undefined> {
+async function secondRound(page: Page, plans: readonly Plan[]): Promise<(ConversationReading | 'again')[] | undefined> {
+  const { wire, scope, place, confirmed } = page;
   let [reads, records] = [0, 0];
   for (const plan of plans) {
     if (plan.kind === 'answered') continue;
@@ -145,7 +172,8 @@ async function secondRound(
     place.set(scope.tenantId, plan.state.conversationId);
     asked.push({ plan, at, runs: askRecords(request, place, plan) });
   }
-  const read = await wire.round(request, (replies, i) => finished(scope, asked[i] as Asked, replies, confirmed));
+  const finish = (replies: Replies, i: number) => finished(scope, asked[i] as Asked, replies, confirmed);
+  const read = await wire.round(request, finish, begins(page, 2));
   if (read === undefined || reads === plans.length) return read;
   const readings = plans.map((plan): ConversationReading | 'again' => (plan.kind === 'answered' ? plan.reading : 'again'));
   for (const [i, { at }] of asked.entries()) readings[at] = read[i] ?? 'again';

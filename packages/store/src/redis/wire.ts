@@ -1,5 +1,5 @@
 /**
- * The wire of page reads: one plain socket to Redis, one write for each round, and replies that are read where they lie.
+ * The wire of page reads: one plain socket to Redis, one write for each piece of a round, and replies that are read where they lie.
  *
  * It is a short cut and decides nothing. Whatever it does not expect (no connection, an error reply, another shape) it
  * answers with undefined, and the caller asks the same of the ordinary connection, which knows all cases. Only reads may
@@ -13,9 +13,11 @@ import {
   STORE_COMMANDS_WAITING_MAX,
   STORE_RECONNECT_PAUSE_MS_MAX,
   WIRE_BYTES_MAX,
+  WIRE_PIECE_CONVERSATIONS,
   WIRE_READ_BYTES,
   WIRE_REQUEST_BYTES_MAX,
   WIRE_SLAB_BYTES,
+  WIRE_SPARES_MAX,
 } from '@qim/proto';
 import { afterMs } from '../clock.js';
 import { unavailable } from '../errors.js';
@@ -29,11 +31,14 @@ export interface WireSettings {
   /** Shown by CLIENT LIST. */
   readonly name: string;
   readonly timeoutMs: number;
-  /** Called once for each round that is sent. */
+  /** Of a page, that are asked for together; absent: WIRE_PIECE_CONVERSATIONS. */
+  readonly pieceConversations?: number | undefined;
+  /** Called once for each round that is sent, however many pieces it has. */
   readonly onRoundTrip: () => void;
 }
 
 export class Wire {
+  readonly pieceConversations: number;
   readonly #settings: WireSettings;
   #socket: Socket | undefined;
   #ready = false;
@@ -49,27 +54,28 @@ export class Wire {
   readonly #replies = new Replies();
   /** Where the replies begin that are being scanned. */
   #groupStart = 0;
-  /** Of a round that was answered, for the next one. */
-  #spare: Buffer | undefined;
+  /** Of pieces that were answered, for the next ones: at most WIRE_SPARES_MAX. */
+  readonly #spares: Buffer[] = [];
   /** Takes what comes before the first round. */
   #greeting: ((chunk: string) => void) | undefined;
 
   constructor(settings: WireSettings) {
     this.#settings = settings;
+    this.pieceConversations = settings.pieceConversations ?? WIRE_PIECE_CONVERSATIONS;
   }
 
-  /** To be filled for one round; `bytes`: how many it will take, about. */
+  /** To be filled for one piece of a round; `bytes`: how many it will take, about. */
   request(bytes: number): WireRequest {
-    const spare = this.#spare;
-    this.#spare = undefined;
+    const spare = this.#spares.pop();
     return new WireRequest(spare !== undefined && spare.length >= bytes ? spare : Buffer.allocUnsafeSlow(bytes));
   }
 
   /**
    * What `read` makes of the replies, one value for each group of the request, or undefined: ask elsewhere. `read` runs
-   * before anything else may use the bytes, and must keep none of them. Cost: 1. @throws StoreUnavailable when no answer comes in time
+   * before anything else may use the bytes, and must keep none of them. Cost: 1, counted where a round `begins`.
+   * @throws StoreUnavailable when no answer comes in time
    */
-  async round<T>(request: WireRequest, read: GroupReader<T>): Promise<T[] | undefined> {
+  async round<T>(request: WireRequest, read: GroupReader<T>, begins: boolean): Promise<T[] | undefined> {
     const { commands } = request;
     if (!this.#ready || this.#waitingCommands + commands > STORE_COMMANDS_WAITING_MAX) {
       this.#connect();
@@ -85,10 +91,12 @@ export class Wire {
           reject(unavailable('connection', new Error(`no answer in ${this.#settings.timeoutMs} ms`)));
           this.#drop(socket);
         });
+        if (begins) this.#settings.onRoundTrip();
         this.#ask(new WireRound(request.groups, (replies, group) => made.push(read(replies, group)), resolve, reject), request);
       });
       // All of it was answered, so all of it was sent.
-      if (whole && request.buffer.length <= WIRE_REQUEST_BYTES_MAX) this.#spare = request.buffer;
+      const fits = this.#spares.length < WIRE_SPARES_MAX && request.buffer.length <= WIRE_REQUEST_BYTES_MAX;
+      if (whole && fits) this.#spares.push(request.buffer);
       return whole ? made : undefined;
     } finally {
       this.#waitingCommands -= commands;
@@ -97,7 +105,6 @@ export class Wire {
   }
 
   #ask(round: WireRound, request: WireRequest): void {
-    this.#settings.onRoundTrip();
     this.#waiting.push(round);
     if (this.#waiting.length === 1) this.#scanNext(0);
     this.#socket?.write(request.bytes);
