@@ -1,7 +1,6 @@
 /** Area page: `conversationSummaries` on Redis against the floor, the obvious code and PostgreSQL, over the same messages. */
-import { LIST_PAGE_SIZE_MAX } from '@qim/proto';
-import type { Store } from '@qim/store';
-import { openRedisStore } from '@qim/store/redis';
+import { WIRE_PIECE_CONVERSATIONS } from '@qim/proto';
+import type { ConversationState, Store } from '@qim/store';
 import type { Client } from 'pg';
 import { checkAnswers, expectedAnswer, fill, type KnownConversation, READER, stateAt, TENANT } from '../data.js';
 import { type Contender, cpuOf, interleaved, ratioOf, spreadOf, timesOf } from '../measure.js';
@@ -72,19 +71,12 @@ export function pageArea(results: Results, scale: Scale): Promise<void> {
   });
 }
 
-/** Round after round, each in one piece: the recorder could not tell apart what is under way at the same time. */
-async function recordedStore(cleanup: Cleanup, { url, roundBegins }: Recorder): Promise<Store> {
-  const store = await openRedisStore(url, { observer: { roundTrip: roundBegins }, pieceConversations: LIST_PAGE_SIZE_MAX });
-  cleanup.add(() => store.close());
-  return store;
-}
-
 async function prepare(cleanup: Cleanup, results: Results, scale: Scale): Promise<Bench> {
   const redis = await redisServer(cleanup);
   const store = await redisStore(cleanup, redis.url);
   const known = await fill(store, scale.conversations, scale.messagesEach);
   const recorder = await Recorder.start(cleanup, redis.port);
-  const recording = await recordedStore(cleanup, recorder);
+  const recording = await redisStore(cleanup, recorder.url, { observer: { roundTrip: recorder.roundBegins } });
   const postgres = await (await startPostgres(cleanup))?.client();
   if (postgres === undefined) results.missing.push(POSTGRES_MISSING);
   else await fillPostgres(postgres, known);
@@ -124,7 +116,10 @@ async function measureCase(results: Results, scale: Scale, bench: Bench, { name,
   await checked(PLAIN, summaries(bench.plain, bench.known));
   await checked(EMBEDDED, summaries(bench.embedded.store, bench.embedded.known), bench.embedded.known);
 
-  const rounds = await recordedRounds(bench, summaries(bench.recorded.store, bench.known));
+  const rounds = await recordedRounds(
+    bench,
+    distances.map((distance, i) => stateAt(at(bench.known, i), distance)),
+  );
   await bench.floor.ask(rounds);
   add(FLOOR, () => bench.floor.ask(rounds));
   const watermarks = distances.map((distance, i) => at(bench.known, i).records.length - distance);
@@ -141,10 +136,22 @@ async function measureCase(results: Results, scale: Scale, bench: Bench, { name,
   if (name === CPU_CASE) for (const [who, work] of works) results.row('page', `${name}, CPU of the client`, who, 'us', await cpuOf(work));
 }
 
-/** What the page asks over its wire, which is there from the second page on. */
-async function recordedRounds({ recorded: { recorder, ordinary } }: Bench, work: () => Promise<unknown>): Promise<readonly Round[]> {
+/** What the page asks in its two rounds: piece after piece, because the recorder could not tell apart what is under way together. */
+async function recordedRounds(bench: Bench, states: readonly ConversationState[]): Promise<readonly Round[]> {
+  const pieces: (readonly Round[])[] = [];
+  for (let from = 0; from < states.length; from += WIRE_PIECE_CONVERSATIONS) {
+    pieces.push(await recordedPiece(bench, states.slice(from, from + WIRE_PIECE_CONVERSATIONS)));
+  }
+  return [0, 1].map((n) => {
+    const parts = pieces.flatMap((rounds) => rounds[n] ?? []);
+    return { asked: Buffer.concat(parts.map(({ asked }) => asked)), answerBytes: parts.reduce((sum, part) => sum + part.answerBytes, 0) };
+  });
+}
+
+/** Over the wire, which is there from the second page on. */
+async function recordedPiece({ recorded: { recorder, store, ordinary } }: Bench, states: readonly ConversationState[]) {
   for (let tries = 0; tries < WIRE_TRIES_MAX; tries += 1) {
-    const rounds = await recorder.record(work);
+    const rounds = await recorder.record(() => store.messages.conversationSummaries(TENANT, READER, states));
     if (rounds.length !== 2) throw new Error(`a page takes two rounds, not ${rounds.length}`);
     if (rounds.every(({ connection }) => connection >= ordinary)) return rounds;
   }

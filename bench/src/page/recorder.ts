@@ -8,6 +8,9 @@ import type { Cleanup } from '../stores.js';
 export interface Round {
   readonly asked: Buffer;
   readonly answerBytes: number;
+}
+
+interface RecordedRound extends Round {
   /** Which of the connections asked, in the order in which they were opened, from 0. */
   readonly connection: number;
 }
@@ -68,7 +71,7 @@ export class Recorder {
   };
 
   /** What `work` asked, and nothing else may ask meanwhile. */
-  async record(work: () => Promise<unknown>): Promise<readonly Round[]> {
+  async record(work: () => Promise<unknown>): Promise<readonly RecordedRound[]> {
     this.#rounds.length = 0;
     await work();
     return this.#rounds.splice(0).map(({ asked, ...round }) => ({ ...round, asked: Buffer.concat(asked) }));

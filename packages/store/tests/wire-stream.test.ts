@@ -43,7 +43,7 @@ function ask<T>(groups: readonly number[], read: (replies: Replies, group: numbe
     for (let i = 0; i < commands; i += 1) request.words(encodedCommand(['PING']));
     request.group(commands);
   }
-  return wire.round(request, read);
+  return wire.round(request, read, true);
 }
 
 function bulk(bytes: number): Buffer {

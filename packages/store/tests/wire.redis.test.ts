@@ -1,6 +1,6 @@
 /** The wire of page reads: it answers what the ordinary connection answers, and hands on whatever it does not understand. */
-import type { UserId } from '@qim/proto';
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { type UserId, WIRE_PIECE_CONVERSATIONS } from '@qim/proto';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { KeySpace } from '../src/redis/keys.js';
 import { openRedisStore } from '../src/redis/open.js';
 import type { Store } from '../src/store.js';
@@ -82,42 +82,46 @@ test('facts that Redis gives in another order, or with a field that is not known
   expect((await page(plain, 290))[0]?.kind).toBe('damaged');
 });
 
-test.each([1, 2, 3, 100])('in pieces of %d conversations it answers the same, in two rounds', async (pieceConversations) => {
-  let begun = 0;
-  const observer = { roundTrip: () => (begun += 1) };
-  const store = await openRedisStore(backend.server.url, { fastPaths: true, pieceConversations, observer });
-  try {
-    for (const watermark of [0, 100, 301, 400]) {
-      const expected = await page(plain, watermark);
-      await vi.waitFor(async () => {
-        begun = 0;
-        const answer = await page(store, watermark);
-        expect(answer).toEqual(expected);
-        expect(begun).toBe(2);
-      });
-    }
-  } finally {
-    await store.close();
-  }
-});
+describe('a page of several pieces', () => {
+  const COUNT = 2 * WIRE_PIECE_CONVERSATIONS + 1;
+  let many: Chat[];
+  const longPage = (store: Store, length: number, watermark: number) =>
+    store.messages.readConversations(
+      TENANT,
+      bob,
+      many.slice(0, length).map(({ conversationId }) => ({ conversationId, watermark: seq(watermark) })),
+    );
 
-test('one piece that is not understood lets the whole page be asked elsewhere', async () => {
-  const store = await openRedisStore(backend.server.url, { fastPaths: true, pieceConversations: 1 });
-  try {
-    await vi.waitFor(async () => {
-      await page(store, 0);
-      expect(await wires()).toBe(2);
-    });
-    const keys = new KeySpace(64).conversation(TENANT, chats[1]?.conversationId ?? fail());
-    await raw.sendCommand(['DEL', keys.history]);
-    await raw.sendCommand(['SET', keys.history, 'x']);
-    const answer = await page(store, 0);
-    expect(answer.map(({ kind }) => kind)).toEqual(['sound', 'damaged', 'sound']);
-    expect(answer).toEqual(await page(plain, 0));
-    expect(await wires()).toBe(2);
-  } finally {
-    await store.close();
-  }
+  beforeEach(async () => {
+    const fixture = new Fixture(backend);
+    many = Array.from({ length: COUNT }, () => fixture.direct(alice, bob));
+    await Promise.all(many.map((chat, n) => chat.sayTimes(alice, 1 + (n % 3))));
+  });
+
+  test.each([1, WIRE_PIECE_CONVERSATIONS, WIRE_PIECE_CONVERSATIONS + 1, COUNT])(
+    'of %d conversations counts as two rounds',
+    async (length) => {
+      for (const watermark of [0, 1, 2]) {
+        rounds = 0;
+        const answer = await longPage(backend.store, length, watermark);
+        expect(rounds).toBe(2);
+        expect(answer).toEqual(await longPage(plain, length, watermark));
+      }
+    },
+  );
+
+  test.each([0, WIRE_PIECE_CONVERSATIONS, COUNT - 1])(
+    'is asked elsewhere as a whole when that of conversation %d is not understood',
+    async (n) => {
+      const keys = new KeySpace(64).conversation(TENANT, many[n]?.conversationId ?? fail());
+      await raw.sendCommand(['DEL', keys.history]);
+      await raw.sendCommand(['SET', keys.history, 'x']);
+      const answer = await longPage(backend.store, COUNT, 0);
+      expect(answer.map(({ kind }) => kind)).toEqual(Array.from({ length: COUNT }, (_, i) => (i === n ? 'damaged' : 'sound')));
+      expect(answer).toEqual(await longPage(plain, COUNT, 0));
+      expect(await wires()).toBe(1);
+    },
+  );
 });
 
 test('pages that are asked for at once each get their own answer', async () => {

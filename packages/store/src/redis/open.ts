@@ -60,8 +60,6 @@ export interface RedisStoreOptions extends StoreOptions {
   readonly importing?: boolean;
   /** For tests: added to the server's clock wherever a script reads it. */
   readonly clockOffsetMs?: number | (() => number);
-  /** For benchmarks: conversations of one piece of a page's round; default WIRE_PIECE_CONVERSATIONS. */
-  readonly pieceConversations?: number | undefined;
   /** For tests: plants faults into the scripts. */
   readonly transformScript?: ScriptTransform;
 }
@@ -145,9 +143,8 @@ function replicaAcks(connection: RedisConnection, options: RedisStoreOptions, ti
 /** None over TLS or to a Cluster, where the ordinary connection reads pages too. */
 function wireFor(
   address: StoreAddress,
-  { fastPaths = true, pieceConversations }: RedisStoreOptions,
+  { fastPaths = true }: RedisStoreOptions,
   settings: Pick<WireSettings, 'timeoutMs' | 'onRoundTrip'>,
 ): Wire | undefined {
-  const usable = fastPaths && !address.cluster && !address.tls;
-  return usable ? new Wire({ address, name: 'qim-pages', pieceConversations, ...settings }) : undefined;
+  return fastPaths && !address.cluster && !address.tls ? new Wire({ address, name: 'qim-pages', ...settings }) : undefined;
 }

@@ -4,7 +4,7 @@
  * It answers with undefined when the wire did, or when a reply has not the form of a sound store: summaries.ts then asks
  * over the ordinary connection, and only what that one finds is told of anyone's data.
  */
-import { EXACT_UNREAD_SCAN_LIMIT } from '@qim/proto';
+import { EXACT_UNREAD_SCAN_LIMIT, WIRE_PIECE_CONVERSATIONS } from '@qim/proto';
 import { sequenceFromBytes } from '../message/bytes.js';
 import { parseMember } from '../message/facts.js';
 import {
@@ -58,7 +58,7 @@ export async function readByWire(
   if (wire === undefined || states.length === 0) return undefined;
   const [facts, members] = [new WireFacts(), new LastText(parseMember)];
   const page: Page = { wire, place: keys.placeBytes(), scope, confirmed, facts, members, begun: 0 };
-  const pieces = await Promise.all(piecesOf(states, wire.pieceConversations).map((piece) => readPiece(page, piece)));
+  const pieces = await Promise.all(piecesOf(states).map((piece) => readPiece(page, piece)));
   const readings: (ConversationReading | 'again')[] = [];
   for (const piece of pieces) {
     if (piece === undefined) return undefined;
@@ -85,9 +85,11 @@ function begins(page: Page, round: 1 | 2): boolean {
   return first;
 }
 
-function piecesOf(states: readonly ConversationState[], length: number): (readonly ConversationState[])[] {
-  const count = Math.ceil(states.length / length);
-  return Array.from({ length: count }, (_, i) => states.slice(i * length, (i + 1) * length));
+function piecesOf(states: readonly ConversationState[]): (readonly ConversationState[])[] {
+  const pieces: (readonly ConversationState[])[] = [];
+  for (let from = 0; from < states.length; from += WIRE_PIECE_CONVERSATIONS)
+    pieces.push(states.slice(from, from + WIRE_PIECE_CONVERSATIONS));
+  return pieces;
 }
 
 async function readPiece(page: Page, states: readonly ConversationState[]): Promise<(ConversationReading | 'again')[] | undefined> {

@@ -13,7 +13,6 @@ import {
   STORE_COMMANDS_WAITING_MAX,
   STORE_RECONNECT_PAUSE_MS_MAX,
   WIRE_BYTES_MAX,
-  WIRE_PIECE_CONVERSATIONS,
   WIRE_READ_BYTES,
   WIRE_REQUEST_BYTES_MAX,
   WIRE_SLAB_BYTES,
@@ -31,14 +30,11 @@ export interface WireSettings {
   /** Shown by CLIENT LIST. */
   readonly name: string;
   readonly timeoutMs: number;
-  /** Of a page, that are asked for together; absent: WIRE_PIECE_CONVERSATIONS. */
-  readonly pieceConversations?: number | undefined;
   /** Called once for each round that is sent, however many pieces it has. */
   readonly onRoundTrip: () => void;
 }
 
 export class Wire {
-  readonly pieceConversations: number;
   readonly #settings: WireSettings;
   #socket: Socket | undefined;
   #ready = false;
@@ -61,7 +57,6 @@ export class Wire {
 
   constructor(settings: WireSettings) {
     this.#settings = settings;
-    this.pieceConversations = settings.pieceConversations ?? WIRE_PIECE_CONVERSATIONS;
   }
 
   /** To be filled for one piece of a round; `bytes`: how many it will take, about. */
