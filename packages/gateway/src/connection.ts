@@ -4,6 +4,7 @@
  *
  * Frames are taken in the order of their arrival; a call that comes while a hello is being checked waits for it.
  */
+import type { Duplex } from 'node:stream';
 import { create } from '@bufbuild/protobuf';
 import {
   type AckDurability,
@@ -27,6 +28,7 @@ import { type EventEncoder, RESYNC_NEEDED } from './event-encoding.js';
 import type { ClientFrame, FrameCodec, FrameId } from './frames.js';
 import { isMethodName } from './method.js';
 import { unauthenticated } from './tokens.js';
+import { TurnWrites } from './turn-writes.js';
 
 /** Of the WebSocket protocol itself: "try again later", which a client takes for a lost link. */
 const TRY_AGAIN_LATER = 1013;
@@ -54,6 +56,8 @@ export interface Upgrade {
   readonly address: string;
   /** Called at the first welcome. */
   readonly welcomed: () => void;
+  /** Below the WebSocket. */
+  readonly stream: Duplex;
 }
 
 export class Connection {
@@ -61,6 +65,7 @@ export class Connection {
   readonly #socket: WebSocket;
   readonly #codec: FrameCodec;
   readonly #upgrade: Upgrade;
+  readonly #writes: TurnWrites;
   #identity: Identity | undefined;
   #unsubscribe: (() => void) | undefined;
   /** Events before it are left out: whoever lists after welcome sees them in the list. */
@@ -81,6 +86,7 @@ export class Connection {
     this.#socket = socket;
     this.#codec = codec;
     this.#upgrade = upgrade;
+    this.#writes = new TurnWrites(upgrade.stream);
     socket.on('message', (data, isBinary) => this.#receive(data, isBinary));
     socket.on('pong', () => {
       this.#alive = true;
@@ -270,6 +276,7 @@ export class Connection {
   /** False: it was not sent. What waits already decides, so that one large reply to a quick reader is no fault. */
   #send(frame: Uint8Array): boolean {
     if (this.#closeCode !== undefined || this.#socket.readyState !== this.#socket.OPEN) return false;
+    this.#writes.gather();
     if (this.#socket.bufferedAmount > this.#deps.limits.socketQueueBytesMax) {
       this.#deps.observer.slowConsumer();
       this.#resync();

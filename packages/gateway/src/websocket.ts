@@ -85,7 +85,7 @@ export class SocketDoor {
       const onBehalfOf = single(request.headers[ON_BEHALF_OF]);
       this.#requestIds.set(request, requestId);
       socket.once('close', done);
-      const upgrade = { requestId, identity, onBehalfOf, address, welcomed: done };
+      const upgrade = { requestId, identity, onBehalfOf, address, welcomed: done, stream: socket };
       this.#server.handleUpgrade(request, socket, head, (webSocket) => this.#open(webSocket, codec, upgrade));
     } catch (error) {
       done();

@@ -1,5 +1,6 @@
 /** Clients that read slowly, or not at all. */
 import { EventEmitter } from 'node:events';
+import { PassThrough } from 'node:stream';
 import { LEGACY_TENANT_ID, parseUserId } from '@qim/proto';
 import type { EventSink, PushEvent } from '@qim/push';
 import { afterEach, describe, expect, it, vi } from 'vitest';
@@ -88,6 +89,7 @@ describe('a socket', () => {
       onBehalfOf: undefined,
       address: '',
       welcomed: () => {},
+      stream: new PassThrough(),
     });
     await vi.waitFor(() => expect(socket.sent).toHaveLength(1));
     return { socket, counts, unsubscribed, deliver: (event: PushEvent) => sink?.deliver(event) };

@@ -79,6 +79,8 @@ export const AMEND_TRIES_MAX = 3;
 export const CLIENT_FRAME_BYTES_MAX = 256 * 1024;
 /** HTTP bodies: the same bound as frames. */
 export const HTTP_BODY_BYTES_MAX = CLIENT_FRAME_BYTES_MAX;
+/** Bytes of frames to one socket that wait for the end of a turn of the process: as much as a socket takes at once anyway. */
+export const FRAMES_GATHERED_BYTES = 16 * 1024;
 /** A larger frame or body is still read up to here, so that its sender gets an answer rather than a cut line. */
 export const CLIENT_FRAME_READ_BYTES_MAX = 4 * CLIENT_FRAME_BYTES_MAX;
 /** A request id of the caller's own goes into logs and back into a header. */
