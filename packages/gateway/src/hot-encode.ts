@@ -4,7 +4,7 @@
  *
  * Written from the back to the front, so that the length of what is nested is known when it is its turn.
  */
-import type { Event, Message, Reaction, SendMessageResponse } from '@qim/proto/schema';
+import type { Event, Message, Reaction, ReplyTo, SendMessageResponse } from '@qim/proto/schema';
 import type { FrameId } from './frames.js';
 
 const VARINT = 0;
@@ -113,17 +113,23 @@ export function hotEvent({ kind, $unknown }: Event): Uint8Array | undefined {
   return writer.written;
 }
 
-function isPlain({ body, replyTo, epoch, conversationSeq, committedAtMs, amendedAtMs, type, revision, ...rest }: Message): boolean {
-  const numbers = [epoch, conversationSeq, committedAtMs, amendedAtMs, replyTo?.conversationSeq ?? 0n];
-  return (
-    body.case !== 'control' &&
-    numbers.every((value) => safe(value) !== undefined) &&
-    [type, revision, rest.status, rest.reactionsRevision].every((value) => value >= 0) &&
-    rest.$unknown === undefined &&
-    replyTo?.$unknown === undefined &&
-    (body.case !== 'content' || body.value.$unknown === undefined) &&
-    rest.reactions.every(({ $unknown }) => $unknown === undefined)
-  );
+/** Without an array or an object of its own: it is asked for each frame. */
+function isPlain(message: Message): boolean {
+  const { body, replyTo, reactions } = message;
+  if (body.case === 'control' || (body.case === 'content' && body.value.$unknown !== undefined)) return false;
+  if (message.$unknown !== undefined || (replyTo !== undefined && !isPlainReply(replyTo))) return false;
+  if (message.type < 0 || message.revision < 0 || message.status < 0 || message.reactionsRevision < 0) return false;
+  for (const { $unknown } of reactions) if ($unknown !== undefined) return false;
+  const { epoch, conversationSeq, committedAtMs, amendedAtMs } = message;
+  return isSafe(epoch) && isSafe(conversationSeq) && isSafe(committedAtMs) && isSafe(amendedAtMs);
+}
+
+function isPlainReply({ conversationSeq, $unknown }: ReplyTo): boolean {
+  return $unknown === undefined && isSafe(conversationSeq);
+}
+
+function isSafe(value: bigint): boolean {
+  return safe(value) !== undefined;
 }
 
 /** Undefined: it is none that a number holds exactly, or below 0. */
@@ -132,12 +138,17 @@ function safe(value: bigint): number | undefined {
   return number >= 0 && number <= Number.MAX_SAFE_INTEGER ? number : undefined;
 }
 
-function boundOf({ mentionUserIds, reactions, replyTo, body, ...rest }: Message): number {
-  const texts = [rest.messageId, rest.conversationId, rest.activityId, rest.senderUserId, rest.senderDeviceId, rest.clientMessageId];
-  const items = [...mentionUserIds, ...reactions.flatMap(({ emoji, userIds }) => [emoji, ...userIds])];
-  let chars = replyTo?.messageId.length ?? 0;
-  for (const text of texts) chars += text.length;
-  for (const item of items) chars += item.length + ITEM_BYTES;
+/** Without an array of its own, too. */
+function boundOf(message: Message): number {
+  const { mentionUserIds, reactions, replyTo, body } = message;
+  let chars = message.messageId.length + message.conversationId.length + message.activityId.length;
+  chars += message.senderUserId.length + message.senderDeviceId.length + message.clientMessageId.length;
+  if (replyTo !== undefined) chars += replyTo.messageId.length;
+  for (const userId of mentionUserIds) chars += userId.length + ITEM_BYTES;
+  for (const { emoji, userIds } of reactions) {
+    chars += emoji.length + ITEM_BYTES;
+    for (const userId of userIds) chars += userId.length + ITEM_BYTES;
+  }
   if (body.case === 'text') chars += body.value.length;
   const data = body.case === 'content' ? body.value.data.length + body.value.contentType.length * CHAR_BYTES_MAX : 0;
   return FIXED_BYTES + chars * CHAR_BYTES_MAX + data;
