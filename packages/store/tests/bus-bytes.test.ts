@@ -23,7 +23,7 @@ import {
   USER_ID_BYTES_MAX,
 } from '@qim/proto';
 import { describe, expect, test } from 'vitest';
-import { decodeEnvelope, encodeEnvelope, encodeHead } from '../src/bus/envelope.js';
+import { decodeEnvelope, encodeEnvelope, encodeHead, encodeOrigin, isFrom } from '../src/bus/envelope.js';
 import { decodeMessage, encodeMessage } from '../src/message/message-bytes.js';
 import { encodeReactions } from '../src/message/reactions.js';
 
@@ -130,4 +130,11 @@ describe('a message', () => {
     expect(encodeReactions(largest.record.messageId, reactions).length).toBeGreaterThan(REACTIONS_BYTES_MAX - 1_024);
     expect(encodeMessage({ ...largest, reactions }).length).toBeLessThan(BUS_PAYLOAD_BYTES_MAX - 1_024);
   });
+});
+
+test('what a process has sent is known by its first bytes, and nothing of another whose id is longer, shorter or like it', () => {
+  const origin = encodeOrigin('one');
+  expect(isFrom(origin, envelope(USERS, 'one'))).toBe(true);
+  for (const other of ['on', 'ones', 'onE', '']) expect(isFrom(origin, envelope(USERS, other))).toBe(false);
+  expect(isFrom(origin, origin.subarray(0, origin.length - 1))).toBe(false);
 });

@@ -25,6 +25,16 @@ export interface Envelope extends BusEvent {
   readonly processId: string;
 }
 
+/** What every message of that process begins with, and none of another. */
+export function encodeOrigin(processId: string): Uint8Array {
+  return new ByteWriter().u8(VERSION).shortText(processId).result();
+}
+
+export function isFrom(origin: Uint8Array, bytes: Uint8Array): boolean {
+  for (let i = 0; i < origin.length; i += 1) if (bytes[i] !== origin[i]) return false;
+  return true;
+}
+
 /** All but the payload: the same for every event to the same users. */
 export function encodeHead(processId: string, tenantId: TenantId, userIds: readonly UserId[]): Uint8Array {
   const writer = new ByteWriter().u8(VERSION).shortText(processId).u32(tenantId).u32(userIds.length);

@@ -12,7 +12,7 @@ import {
   type UserId,
 } from '@qim/proto';
 import type { Bus, BusEvent, BusLink, BusListener } from '../bus/bus.js';
-import { decodeEnvelope, encodeEnvelope, encodeHead } from '../bus/envelope.js';
+import { decodeEnvelope, encodeEnvelope, encodeHead, encodeOrigin, isFrom } from '../bus/envelope.js';
 import type { ChannelListener, ListenerHandlers } from './channel-listener.js';
 import type { Command, RedisConnection } from './connection.js';
 import type { EventChannels } from './event-channels.js';
@@ -54,6 +54,7 @@ class RedisBusLink implements BusLink {
   readonly alone = false;
   readonly #options: RedisBusOptions;
   readonly #processId: string;
+  readonly #origin: Uint8Array;
   readonly #listener: BusListener;
   readonly #hearing: Pick<ChannelListener, 'subscribe' | 'close'>;
   /** By list of users: a group's messages go to the same ones again and again. */
@@ -63,6 +64,7 @@ class RedisBusLink implements BusLink {
   constructor(options: RedisBusOptions, processId: string, listener: BusListener) {
     this.#options = options;
     this.#processId = processId;
+    this.#origin = encodeOrigin(processId);
     this.#listener = listener;
     this.#hearing = options.listener({
       message: (_, bytes) => this.#heard(bytes),
@@ -127,9 +129,10 @@ class RedisBusLink implements BusLink {
   }
 
   #heard(bytes: Uint8Array): void {
-    if (this.#closed) return;
+    // Redis hands back what this process has published: its devices have it, so it is not even decoded.
+    if (this.#closed || isFrom(this.#origin, bytes)) return;
     const envelope = decodeEnvelope(bytes);
     if (envelope === undefined) this.#listener.malformed();
-    else if (envelope.processId !== this.#processId) this.#listener.received(envelope);
+    else this.#listener.received(envelope);
   }
 }
