@@ -76,7 +76,7 @@ test('a reply quotes what it answers, a reaction shows and comes off, and the em
   await bob.message('Tea or coffee?').first().getByRole('button', { name: 'React', exact: true }).click();
   await bob.page.getByRole('button', { name: 'More emoji' }).click();
   await bob.page.getByLabel('Search emoji').fill('teapot');
-  await bob.page.getByRole('gridcell').first().click();
+  await bob.page.getByRole('gridcell', { name: 'teapot' }).click();
   await alice.page.getByTestId('reaction').getByText('🫖', { exact: true }).waitFor();
   await bob.page.getByTestId('reaction').click();
   await alice.page.getByTestId('reaction').waitFor({ state: 'detached' });
