@@ -1,6 +1,6 @@
 /**
- * The floor: the same rounds are asked over a bare socket, and the answers are counted and thrown away. Nothing that reads
- * a page from Redis over a socket in Node can take less.
+ * The floor: the same rounds are asked over a bare socket, one after the other, and the answers are counted and thrown away.
+ * Whoever waits for a round before the next one cannot take less.
  */
 import { connect, type Socket } from 'node:net';
 import type { Cleanup } from '../stores.js';
