@@ -65,11 +65,10 @@ export class Windows {
 
   /** Its members may have changed, and its settings; without an id, those of all. */
   touchMembers(conversationId?: string): void {
-    const one = this.#held.get(conversationId ?? '');
-    const touched = conversationId === undefined ? this.#held.values() : one === undefined ? [] : [one];
-    for (const { members, receipts } of touched) {
-      members.touch();
-      receipts.touch();
+    const touched = conversationId === undefined ? [...this.#held.values()] : [this.#held.get(conversationId)];
+    for (const held of touched) {
+      held?.members.touch();
+      held?.receipts.touch();
     }
   }
 

@@ -14,6 +14,7 @@ import type {
 } from '@qim/client';
 import { useMemo, useSyncExternalStore } from 'react';
 import { scheduleByTimer } from '../environment.js';
+import { NO_MESSAGES } from '../messages-state.js';
 import { useQim } from './provider.js';
 import { Turns } from './turns.js';
 
@@ -88,15 +89,7 @@ export function useReadMarks(conversationId: string): ReadonlyMap<string, number
 
 const NOBODY: readonly string[] = [];
 const NO_MARKS: ReadonlyMap<string, number> = new Map();
-const NO_MESSAGES: ConversationSnapshot = {
-  status: 'loading',
-  error: undefined,
-  messages: [],
-  hasOlder: false,
-  hasNewer: false,
-  stale: false,
-  outgoing: [],
-};
+const NOTHING_READ: ConversationSnapshot = { ...NO_MESSAGES, outgoing: [] };
 const NO_MEMBERS: MembersState = { status: 'loading', error: undefined, members: [], hasMore: false };
 
 function openWhileWatched(client: Client, conversationId: string) {
@@ -112,7 +105,7 @@ function openWhileWatched(client: Client, conversationId: string) {
     };
   };
   return {
-    messages: { subscribe: watching((opened) => opened), snapshot: () => open?.snapshot() ?? NO_MESSAGES },
+    messages: { subscribe: watching((opened) => opened), snapshot: () => open?.snapshot() ?? NOTHING_READ },
     members: { subscribe: watching(({ members }) => members), snapshot: () => open?.members.snapshot() ?? NO_MEMBERS },
     readMarks: { subscribe: watching(({ readMarks }) => readMarks), snapshot: () => open?.readMarks.snapshot() ?? NO_MARKS },
     memberActions: { loadMore: () => open?.members.loadMore(), refresh: () => open?.members.refresh() },
