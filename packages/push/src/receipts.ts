@@ -10,6 +10,7 @@ import {
   type TenantId,
   type UserId,
 } from '@qim/proto';
+import { mayKnowOfReading, tellsOfReading } from '@qim/store';
 import type { EventBus, PushDeps } from './ports.js';
 
 export interface RisenMark {
@@ -47,11 +48,10 @@ export class Receipts {
   async #readersOf({ tenantId, userId, conversationId, readConversationSeq }: RisenMark): Promise<readonly UserId[]> {
     const { messages } = this.#deps;
     const { facts, member } = await messages.readConversation(tenantId, conversationId, userId);
-    // A mark below one's own joining, or what one may see, tells of nothing that was read.
     if (facts?.settings.readReceipts !== true || member === undefined) return [];
-    if (readConversationSeq < member.joinedSeq || readConversationSeq < member.visibleFrom) return [];
+    if (!tellsOfReading(member, readConversationSeq)) return [];
     const members = await messages.readMembers(tenantId, conversationId);
     if (members.size > RECEIPT_MEMBERS_MAX) return [];
-    return [...members].filter(([id, { visibleFrom }]) => id !== userId && visibleFrom <= readConversationSeq).map(([id]) => id);
+    return [...members].filter(([id, other]) => id !== userId && mayKnowOfReading(other, readConversationSeq)).map(([id]) => id);
   }
 }

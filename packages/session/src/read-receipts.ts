@@ -3,7 +3,7 @@
  * rise). Who may not hear of a mark then may not read it now.
  */
 import { type Caller, type ConversationId, type ConversationSeq, RECEIPT_MEMBERS_MAX, type UserId } from '@qim/proto';
-import type { MemberEntry } from '@qim/store';
+import { mayKnowOfReading, tellsOfReading } from '@qim/store';
 import type { SessionContext } from './context.js';
 import { readMembership } from './membership.js';
 
@@ -28,12 +28,7 @@ export async function othersRead(
   return new Map(
     others.flatMap(([id, reader], n) => {
       const mark = views[n]?.readSeq;
-      return mark !== undefined && mark >= member.visibleFrom && hasRead(reader, mark) ? [[id, mark]] : [];
+      return mark !== undefined && mayKnowOfReading(member, mark) && tellsOfReading(reader, mark) ? [[id, mark]] : [];
     }),
   );
-}
-
-/** A mark below one's own joining, or what one may see, tells of nothing that was read. */
-function hasRead({ joinedSeq, visibleFrom }: MemberEntry, mark: ConversationSeq): boolean {
-  return mark >= joinedSeq && mark >= visibleFrom;
 }

@@ -4,6 +4,7 @@ export { corrupt, type DamageError, isDamage, MessageStoreError, unavailable } f
 export type { HookBatch, HookJob, HookQueue } from './hooks/hook-queue.js';
 export { decodeMessage, encodeMessage } from './message/message-bytes.js';
 export type * from './message/message-store.js';
+export { mayKnowOfReading, tellsOfReading } from './message/receipts.js';
 export { snippetOf } from './message/snippet.js';
 export type * from './message/summary.js';
 export { countsAsUnread } from './message/unread.js';
