@@ -209,7 +209,9 @@ export const WIRE_BYTES_MAX = 4 * 1024 * 1024;
 export const WIRE_PIECE_CONVERSATIONS = 25;
 /** Pieces of requests that are kept: those of one page of 100 conversations. */
 export const WIRE_SPARES_MAX = 8;
-/** Bytes; what asks for most pieces, and is kept from one to the next. */
+/** Bytes; enough for most pieces of either round, so that what is kept of one fits the next. */
+export const WIRE_REQUEST_BYTES = 16 * 1024;
+/** Bytes; a longer one is not kept from one to the next. */
 export const WIRE_REQUEST_BYTES_MAX = 256 * 1024;
 /** Conversations whose place of writing is remembered; a wrong or forgotten one costs a second step. */
 export const COMMIT_HINTS_MAX = 16 * 1024;
@@ -225,7 +227,7 @@ export const OUTBOX_BATCH_MAX = 256;
 export const OUTBOX_LEASE_MS = 15_000;
 /** A third of it is the time between renewals; shorter ones would be lost to a pause of the process. */
 export const OUTBOX_LEASE_MS_MIN = 3_000;
-/** Writes that share one transaction of the embedded store, and one flush: some 10 ms of the event loop. */
+/** Writes that share one transaction of the embedded store, and one flush: some 20 ms of the event loop. */
 export const EMBEDDED_BATCH_MAX = 512;
 /** Address space that the embedded store maps at first; it doubles when the file outgrows it. Tunable. */
 export const EMBEDDED_MAP_BYTES_DEFAULT = 1024 * 1024 * 1024;

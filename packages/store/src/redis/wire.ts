@@ -14,6 +14,7 @@ import {
   STORE_RECONNECT_PAUSE_MS_MAX,
   WIRE_BYTES_MAX,
   WIRE_READ_BYTES,
+  WIRE_REQUEST_BYTES,
   WIRE_REQUEST_BYTES_MAX,
   WIRE_SLAB_BYTES,
   WIRE_SPARES_MAX,
@@ -62,7 +63,8 @@ export class Wire {
   /** To be filled for one piece of a round; `bytes`: how many it will take, about. */
   request(bytes: number): WireRequest {
     const spare = this.#spares.pop();
-    return new WireRequest(spare !== undefined && spare.length >= bytes ? spare : Buffer.allocUnsafeSlow(bytes));
+    const fits = spare !== undefined && spare.length >= bytes;
+    return new WireRequest(fits ? spare : Buffer.allocUnsafeSlow(Math.max(bytes, WIRE_REQUEST_BYTES)));
   }
 
   /**
