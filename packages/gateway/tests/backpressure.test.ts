@@ -83,16 +83,17 @@ describe('a socket', () => {
     };
     const caller = { tenantId: LEGACY_TENANT_ID, userId: parseUserId('bob'), deviceId: undefined, admin: false };
     const identity: Identity = { caller, actingAdmin: undefined, expiresAtMs: clock.now() + 60_000 };
+    const stream = new PassThrough();
     new Connection(deps, socket as unknown as WebSocket, jsonFrames, {
       requestId: 'r',
       identity,
       onBehalfOf: undefined,
       address: '',
       welcomed: () => {},
-      stream: new PassThrough(),
+      stream,
     });
     await vi.waitFor(() => expect(socket.sent).toHaveLength(1));
-    return { socket, counts, unsubscribed, deliver: (event: PushEvent) => sink?.deliver(event) };
+    return { socket, stream, counts, unsubscribed, deliver: (event: PushEvent) => sink?.deliver(event) };
   }
 
   it('may have socketQueueBytesMax waiting; past it it is told to list again, once, and closed with 4508', async () => {
@@ -108,6 +109,15 @@ describe('a socket', () => {
     expect(socket.closedWith).toBe(4508);
     expect(counts).toEqual({ slow: 1, events: 1 });
     expect(unsubscribed).toHaveBeenCalledOnce();
+  });
+
+  it('holds what is sent in one turn together until that turn is over', async () => {
+    const { socket, stream, deliver } = await welcomed(1_000);
+    await vi.waitFor(() => expect(stream.writableCorked).toBe(0));
+    deliver(CHANGED);
+    deliver(CHANGED);
+    expect([socket.sent.length, stream.writableCorked]).toEqual([3, 1]);
+    await vi.waitFor(() => expect(stream.writableCorked).toBe(0));
   });
 });
 
